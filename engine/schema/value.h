@@ -31,7 +31,7 @@ class Value {
   static constexpr Value of_numeric(int128 v) {
     return Value(static_cast<uint64_t>(v), static_cast<uint64_t>(v >> 64), Kind::kNumeric);
   }
-  // Of a type kDecimal: v / 10^digits.
+  // Makes a value of type kDecimal, which is the number v / 10^digits.
   static constexpr Value of_decimal(int128 v, uint8_t digits) {
     Value value = of_numeric(v);
     value.digits_ = digits;
@@ -49,7 +49,7 @@ class Value {
   int128 as_numeric() const {
     return static_cast<int128>(static_cast<unsigned __int128>(high_) << 64 | low_);
   }
-  // The digits after the point, of a value of type kDecimal alone.
+  // Returns how many digits stand after the point. The value has type kDecimal.
   uint8_t digits() const { return digits_; }
   double as_double() const { return std::bit_cast<double>(low_); }
   std::string_view as_text() const { return {reinterpret_cast<const char*>(low_), high_}; }

@@ -7,7 +7,7 @@
 // Invariants  a number is given once, whether the transaction that drew it commits or not. A transaction that
 //             draws beyond what is logged writes the row, until one that did is committed: only then is
 //             `logged` raised.
-// Threads     any number; a counter has a mutex, as numbers are drawn by statements of sessions alone.
+// Threads     any number; each source has a mutex, as only the statements of sessions draw numbers.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,8 @@ class ExpressionBinder {
   // constants.
   ExpressionBinder(Names& names, std::deque<std::string>& strings, std::span<const RowSource> sources = {})
       : names_(names), strings_(strings), sources_(sources) {}
-  // Of a session's query: exact numbers may have their own digits after the point (values/decimal.h).
+  // For the expressions of a session's query, whose exact numbers may keep their own digits after the point
+  // (values/decimal.h).
   ExpressionBinder(Names& names, std::deque<std::string>& strings, QueryNames* query)
       : names_(names), strings_(strings), query_(query) {}
 
@@ -59,7 +60,8 @@ class ExpressionBinder {
   ir::Expr bind_condition(const syntax::Expr& expr);
   // Converted as an assignment to `target` does.
   ir::Expr bind_for(const syntax::Expr& expr, const Type& target, std::string_view what);
-  // In a session's query, numbers of different digits that are results of one expression keep their own.
+  // Makes numbers of different digits, which are results of one expression, keep their own digits. Only a
+  // session's query needs that.
   void give_own_digits(const std::vector<ir::Expr*>& results) const;
 
  private:
@@ -104,8 +106,8 @@ inline constexpr std::string_view kTimeAdvice =
 // Refuses a name that is no function, with advice.
 void check_function(std::string_view name, ir::SourceLocation where);
 
-// A scalar function's call over bound arguments; not an aggregate, not cardinality(). The function is
-// checked. `own_digits`: of a session's query.
+// Binds a scalar function's call over bound arguments; not an aggregate, not cardinality(). The caller has
+// checked the function. `own_digits`: whether numbers keep their own digits, as in a session's query.
 ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where,
                        bool own_digits = false);
 

@@ -43,7 +43,7 @@ inline int64_t default_of(TableId table, uint32_t column) {
   return 1'000'000 + int64_t{table.value} * 4096 + column;
 }
 
-// Nothing where no object has the number.
+// Each returns nullptr where no object has the number.
 const TableDefinition* table(const Program& program, int64_t oid);
 const IndexDefinition* index(const Program& program, int64_t oid);
 const ir::Procedure* procedure(const Program& program, int64_t oid);

@@ -46,7 +46,7 @@ struct SystemTable {
   void (*rows)(const SystemCatalog& catalog, RowMaker& rows);  // nullptr: none
 };
 
-// In the order of their numbers.
+// Returns all system tables. A table's number is its place here.
 const std::vector<SystemTable>& system_tables();
 
 }  // namespace mneme

@@ -20,7 +20,7 @@ using mneme_grammar::MnemeParser;
 // Stands for each byte that is not ASCII in the text that ANTLR sees.
 inline constexpr char kNotAscii = '\x7f';
 
-// In lower case.
+// Returns the text in lower case.
 std::string lowered(std::string text);
 
 syntax::SourceLocation location(antlr4::Token* token);

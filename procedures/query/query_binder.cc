@@ -260,7 +260,8 @@ std::unique_ptr<QueryPlan> QueryBinder::combine(std::unique_ptr<QueryPlan> left,
   return plan;
 }
 
-// Of a UNION, VALUES or a query in parentheses: by a column's name or its number.
+// Binds the ORDER BY of a UNION, of VALUES or of a query in parentheses. It may name a column of the result,
+// or give its number.
 void QueryBinder::bind_order_of_columns(const Query& query, QueryPlan& plan) {
   for (const syntax::OrderItem& item : query.order) {
     std::optional<size_t> column;

@@ -32,7 +32,8 @@ namespace mneme::query {
 
 class QueryBinder {
  public:
-  // `provider` may be nullptr. Parameters' places are told to `parameter`: each part that is a variable.
+  // `provider` may be nullptr. The binder calls `note` with each part of an expression that is a
+  // variable, so that the caller learns the parameters' types.
   QueryBinder(const Catalog& catalog, Names& names, std::deque<std::string>& strings,
               const ProvidedTables* provider, std::function<void(const ir::Expr&)> note)
       : catalog_(catalog),

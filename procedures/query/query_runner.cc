@@ -356,8 +356,7 @@ bool QueryRunner::run_subquery(const Subquery& query, std::span<const Value> tes
       std::string text;
       const bool ok = run_query(*query.plan, [&](std::span<const Value> row) {
         if (++rows > 1) {
-          return state_.raise(query.plan->columns.empty() ? ir::SourceLocation() : ir::SourceLocation(),
-                              sqlstate::kCardinality,
+          return state_.raise(ir::SourceLocation(), sqlstate::kCardinality,
                               "more than one row returned by a subquery used as an expression");
         }
         result = row[0];

@@ -41,7 +41,7 @@ class RowScope {
 
   std::optional<ir::Expr> find(const std::string& qualifier, const std::string& name,
                                ir::SourceLocation where);
-  // Of the queries around alone.
+  // Looks for the column in the queries around this one, and not in this one.
   std::optional<ir::Expr> find_outside(const std::string& qualifier, const std::string& name,
                                        ir::SourceLocation where);
 

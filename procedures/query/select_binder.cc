@@ -357,13 +357,9 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   allows_aggregates_ = true;
 
   auto plan = std::make_unique<QueryPlan>();
-  // What ORDER BY names beside the columns may be the only aggregate.
-  std::vector<syntax::Expr> none;
   select_->distinct = core.distinct && core.distinct_on.empty();
-  const size_t before_order = select_->outputs.size();
-  if (!core.distinct_on.empty()) bind_distinct_on(core, *plan);
+  if (!core.distinct_on.empty()) bind_distinct_on(core);
   if (ordered != nullptr) bind_sort(*ordered, *plan, core);
-  (void)before_order;
   select_->grouped = core.has_group || having || !select_->aggregates.empty();
   if (select_->grouped) {
     for (Expr& output : select_->outputs) group(output);
@@ -533,7 +529,7 @@ void SelectBinder::bind_sort(const Query& ordered, QueryPlan& plan, const syntax
   }
 }
 
-void SelectBinder::bind_distinct_on(const syntax::SelectCore& core, QueryPlan&) {
+void SelectBinder::bind_distinct_on(const syntax::SelectCore& core) {
   for (const syntax::Expr& expr : core.distinct_on) {
     const uint32_t column = output_for(expr, core, "SELECT DISTINCT ON");
     select_->distinct_on.push_back({column, select_->outputs[column].type.kind, false, false});

@@ -71,7 +71,7 @@ class SelectBinder final : public QueryNames {
   void bind_sort(const syntax::Query& ordered, QueryPlan& plan, const syntax::SelectCore& core);
   SortKey sort_key(const syntax::OrderItem& item, const syntax::SelectCore& core);
   uint32_t output_for(const syntax::Expr& expr, const syntax::SelectCore& core, std::string_view clause);
-  void bind_distinct_on(const syntax::SelectCore& core, QueryPlan& plan);
+  void bind_distinct_on(const syntax::SelectCore& core);
   void group(ir::Expr& expr);
   bool is_decided_by_keys(const ir::Expr& column);
   void mark_slots(const ir::Expr& expr);

@@ -163,7 +163,8 @@ class SqlSession {
   bool is_read_only_ = false;  // the block
   bool has_touched_rows_ = false;
   bool has_read_rows_ = false;
-  // Of the block, the last one last. Where there is one, a statement that fails leaves the transaction open.
+  // The open block's savepoints, the newest one last. While there is one, a statement that fails leaves the
+  // transaction open.
   struct NamedSavepoint {
     std::string name;
     Transaction::Savepoint point;

@@ -13,10 +13,10 @@ namespace mneme {
 // The elements as text; nothing: NULL.
 using ArrayElements = std::vector<std::optional<std::string>>;
 
-// Nothing where the text is no array.
+// Returns the array's elements, or nothing where the text is no array.
 std::optional<ArrayElements> array_elements(std::string_view text);
 
-// The same; a text that is no array is a vector, as 1 2 3.
+// Returns the elements of an array, or of a vector, which is written as 1 2 3.
 std::optional<ArrayElements> array_or_vector_elements(std::string_view text);
 
 // Appends an element that is not NULL, in quotes where it needs them.

@@ -28,7 +28,7 @@ std::strong_ordering compare_decimals(const Value& a, const Value& b);
 [[nodiscard]] bool round_decimal(ir::Function function, const Value& value, int64_t digits, Arena& arena,
                                  Value& result, SqlError& error);
 
-// The same number with no zeros at its end: equal numbers are alike then.
+// Returns the same number without zeros at its end, so that equal numbers have equal bits.
 Value without_trailing_zeros(const Value& value);
 
 }  // namespace mneme
