@@ -57,7 +57,7 @@ enum class ExprKind {
   kRow,         // (args[0], args[1], ...)
   kArray,       // ARRAY[args[0], ...], of one at least
   kMatches,     // args[0] ~ args[1], a regular expression; `negated`, `ignores_case`
-  // The next five look at the rows of `query`. Only a session's statements may have them.
+  // The kinds from here on look at the rows of `query`. Only a session's statements may have them.
   kScalarQuery,  // (query)
   kExists,       // EXISTS (query)
   kInQuery,      // args[0] IN (query); `negated`
