@@ -7,8 +7,8 @@
 #include "base/check.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
+#include "procedures/binder/expression_nodes.h"
 #include "procedures/ir/source_error.h"
-#include "procedures/values/array_text.h"
 #include "procedures/values/decimal.h"
 
 namespace mneme {
@@ -16,34 +16,13 @@ namespace mneme {
 using ir::Expr;
 using ir::ExprKind;
 using ir::Op;
+using nodes::kBoolean;
+using nodes::kInt;
+using nodes::make;
+using nodes::make_binary;
+using nodes::make_unary;
 
 namespace {
-
-constexpr Type kBoolean{.kind = TypeKind::kBoolean};
-constexpr Type kInt{.kind = TypeKind::kInt};
-
-Expr make(ExprKind kind, const Type& type, ir::SourceLocation where) {
-  Expr expr;
-  expr.kind = kind;
-  expr.type = type;
-  expr.where = where;
-  return expr;
-}
-
-Expr make_unary(Op op, const Type& type, Expr arg, ir::SourceLocation where) {
-  Expr expr = make(ExprKind::kUnary, type, where);
-  expr.op = op;
-  expr.args.push_back(std::move(arg));
-  return expr;
-}
-
-Expr make_binary(Op op, const Type& type, Expr left, Expr right, ir::SourceLocation where) {
-  Expr expr = make(ExprKind::kBinary, type, where);
-  expr.op = op;
-  expr.args.push_back(std::move(left));
-  expr.args.push_back(std::move(right));
-  return expr;
-}
 
 // The digits as an integer; nothing beyond 38 of them.
 std::optional<int128> read_digits(std::string_view digits) {
@@ -453,191 +432,9 @@ Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
   return convert_explicitly(std::move(arg), target);
 }
 
-VariableId ExpressionBinder::bind_array(const syntax::Expr& expr, std::string_view construct) {
-  if (expr.kind == syntax::ExprKind::kParameter) {
-    const VariableId parameter = names_.parameter(expr);
-    if (names_.type_of(parameter).is_array) return parameter;
-    refuse(expr.where, "{} needs an array here, and ${} is none", construct, expr.text);
-  }
-  const Declared* declared =
-      expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty() ? names_.find(expr.text) : nullptr;
-  if (!declared || !declared->variable.valid() || !names_.type_of(declared->variable).is_array) {
-    refuse(expr.where, "{} needs an array variable here", construct);
-  }
-  if (find_column(sources_, "", expr.text, expr.where)) {
-    refuse(expr.where, "{} is a variable and a column; rename the variable", expr.text);
-  }
-  return declared->variable;
-}
-
-Expr ExpressionBinder::bind_subscript(const syntax::Expr& expr) {
-  if (std::optional<Expr> call = bind_text_array("mneme_array_element", expr)) return *std::move(call);
-  Expr element = make(ExprKind::kArrayElement, Type{}, expr.where);
-  element.variable = bind_array(expr.args[0], "a subscript");
-  element.type = names_.type_of(element.variable).element();
-  element.text_varies = names_.text_varies(element.variable);
-  element.args.push_back(bind_for(expr.args[1], kInt, "a subscript"));
-  return element;
-}
-
 Expr ExpressionBinder::negate_if(bool negated, Expr expr) {
   const ir::SourceLocation where = expr.where;
   return negated ? make_unary(Op::kNot, kBoolean, std::move(expr), where) : expr;
-}
-
-// Two elements of IN or more that name no column are an array to PostgreSQL. It compares with the array
-// first, and literals without a type, `wanted` among them, take the type that all of these have.
-static void arrange_array(Expr& wanted, std::vector<Expr>& elements, ir::SourceLocation where) {
-  const auto in_array = [](const Expr& element) { return !has_column(element); };
-  if (std::ranges::count_if(elements, in_array) < 2) return;
-  const auto array_end = std::ranges::stable_partition(elements, in_array).begin();
-  std::vector<Expr*> literals;
-  const Expr* typed = nullptr;
-  const auto look_at = [&](Expr& one) {
-    if (is_unknown(one)) {
-      literals.push_back(&one);
-    } else if (typed == nullptr || typed->type.kind < one.type.kind) {
-      typed = &one;
-    }
-  };
-  look_at(wanted);
-  std::for_each(elements.begin(), array_end, look_at);
-  if (typed == nullptr) return;
-  for (Expr* literal : literals) {
-    Expr other = *typed;
-    unify_for_comparison(*literal, other, where);
-  }
-}
-
-Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {
-  // The left side must have one type for all of the list. Where the list's types differ, it is spelled out
-  // with OR, as PostgreSQL does.
-  std::vector<Expr> elements;
-  for (size_t i = 1; i < expr.args.size(); ++i) elements.push_back(bind(expr.args[i]));
-  Expr wanted = bind(expr.args[0]);
-  const bool is_literal = is_unknown(wanted);
-  arrange_array(wanted, elements, expr.where);
-  std::vector<Expr> comparisons;
-  for (Expr& element : elements) {
-    const ir::SourceLocation where = element.where;
-    comparisons.push_back(
-        compare(Op::kEqual, is_literal ? wanted : bind(expr.args[0]), std::move(element), where));
-  }
-  bool same = true;
-  for (const Expr& comparison : comparisons) same &= comparison.args[0].type == comparisons[0].args[0].type;
-  if (same) {
-    Expr in = make(ExprKind::kInList, kBoolean, expr.where);
-    in.args.push_back(std::move(comparisons[0].args[0]));
-    for (Expr& comparison : comparisons) in.args.push_back(std::move(comparison.args[1]));
-    return negate_if(expr.negated, std::move(in));
-  }
-  Expr any = ir::join(Op::kOr, comparisons);
-  any.where = expr.where;
-  return negate_if(expr.negated, std::move(any));
-}
-
-// a = ANY (ARRAY[b, c]) and a = ANY ('{b,c}') are a IN (b, c); <> ALL is NOT IN.
-static std::optional<syntax::Expr> list_of_array(const syntax::Expr& expr) {
-  const bool is_any = expr.op == Op::kEqual && !expr.is_all;
-  const bool is_none = expr.op == Op::kNotEqual && expr.is_all;
-  const syntax::Expr& array = expr.args[1];
-  if (!is_any && !is_none) return std::nullopt;
-  syntax::Expr list;
-  list.kind = syntax::ExprKind::kInList;
-  list.negated = is_none;
-  list.where = expr.where;
-  list.args.push_back(expr.args[0]);
-  if (array.kind == syntax::ExprKind::kArray) {
-    for (const syntax::Expr& element : array.args) list.args.push_back(element);
-    return list;
-  }
-  if (array.kind != syntax::ExprKind::kString) return std::nullopt;
-  const std::optional<ArrayElements> elements = array_elements(array.text);
-  if (!elements || elements->empty()) return std::nullopt;
-  for (const std::optional<std::string>& element : *elements) {
-    syntax::Expr value;
-    value.kind = element ? syntax::ExprKind::kString : syntax::ExprKind::kNull;
-    value.text = element.value_or("");
-    value.where = array.where;
-    list.args.push_back(std::move(value));
-  }
-  return list;
-}
-
-// The arrays of the catalogs are text: what is asked of them, functions answer.
-std::optional<Expr> ExpressionBinder::bind_text_array(const char* function, const syntax::Expr& expr) {
-  const size_t array = expr.kind == syntax::ExprKind::kSubscript ? 0 : 1;
-  const syntax::ExprKind kind = expr.args[array].kind;
-  if (query_ == nullptr || kind == syntax::ExprKind::kParameter || expr.is_all ||
-      (expr.kind == syntax::ExprKind::kAny && expr.op != Op::kEqual))
-    return std::nullopt;
-  syntax::Expr call;
-  call.kind = syntax::ExprKind::kCall;
-  call.text = function;
-  call.where = expr.where;
-  call.args.push_back(expr.args[array]);
-  call.args.push_back(expr.args[1 - array]);
-  return query_->bind_catalog_call(call, *this);
-}
-
-Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
-  if (std::optional<syntax::Expr> list = list_of_array(expr)) return bind_in_list(*list);
-  if (std::optional<Expr> call = bind_text_array("mneme_array_has", expr)) return *std::move(call);
-  if (expr.op != Op::kEqual || expr.is_all) {
-    refuse_as(sqlstate::kNotSupported, expr.where,
-              "ANY is supported with = only; use a FOR loop over the array");
-  }
-  Expr in = make(ExprKind::kInArray, kBoolean, expr.where);
-  Expr left = bind(expr.args[0]);
-  if (expr.args[1].kind == syntax::ExprKind::kParameter) {
-    const VariableId parameter = names_.parameter(expr.args[1]);
-    if (names_.type_of(parameter).kind == TypeKind::kNull && !is_unknown(left)) {
-      Type array = left.type;
-      array.length = array.precision = 0;
-      array.is_array = true;
-      names_.set_parameter_type(parameter, array);
-    }
-  }
-  in.variable = bind_array(expr.args[1], "ANY");
-  // The elements can't be cast, so the left side comes to them: their type must be as wide.
-  Expr element = make(ExprKind::kArrayElement, names_.type_of(in.variable).element(), expr.where);
-  const Type element_type = element.type;
-  unify_for_comparison(left, element, expr.where);
-  const bool both_integers = left.type.is_integer() && element_type.is_integer();
-  if (element.kind == ExprKind::kCast && !both_integers && !element_type.is_string()) {
-    refuse(expr.where,
-           "the array's elements are {} and would have to be cast to {}; give the array that type",
-           to_string(element_type), to_string(left.type));
-  }
-  in.args.push_back(std::move(left));
-  return in;
-}
-
-Expr ExpressionBinder::bind_like(const syntax::Expr& expr) {
-  std::vector<Expr> args;
-  for (const syntax::Expr& arg : expr.args) {
-    Expr text = bind(arg);
-    if (!is_unknown(text) && !text.type.is_string())
-      refuse_as(sqlstate::kUndefinedFunction, text.where, "LIKE compares strings, and this is of type {}",
-                to_string(text.type));
-    text = convert_to_text(std::move(text));
-    if (expr.ignores_case && expr.kind == syntax::ExprKind::kLike) {
-      Expr lower = make(ExprKind::kFunction, text_type(), text.where);
-      lower.function = ir::Function::kLower;
-      lower.args.push_back(std::move(text));
-      text = std::move(lower);
-    }
-    args.push_back(std::move(text));
-  }
-  const bool is_like = expr.kind == syntax::ExprKind::kLike;
-  Expr escape = make(ExprKind::kConstant, text_type(), expr.where);
-  strings_.push_back(is_like ? expr.text : expr.ignores_case ? "i" : "");
-  escape.constant = Value::of_text(strings_.back());
-  args.push_back(std::move(escape));
-  Expr like = make(ExprKind::kFunction, kBoolean, expr.where);
-  like.function = is_like ? ir::Function::kLike : ir::Function::kMatches;
-  like.args = std::move(args);
-  return negate_if(expr.negated, std::move(like));
 }
 
 Expr ExpressionBinder::bind_between(const syntax::Expr& expr) {

@@ -35,6 +35,10 @@ syntax::Name read_relation(MnemeParser::RelationContext* context);
 // Reads a label, for which only PL/pgSQL's own reserved words are refused.
 syntax::Name read_label(MnemeParser::LabelNameContext* context);
 std::string read_string(antlr4::tree::TerminalNode* literal);
+// Reads E'...', in which a backslash begins an escape.
+std::string read_escaped_string(antlr4::tree::TerminalNode* literal);
+// Writes a number with an exponent without it: 1.5e-3 as 0.0015.
+std::string without_exponent(const std::string& text, syntax::SourceLocation where);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
 syntax::Expr read_primary(MnemeParser::PrimaryContext* context);
