@@ -297,7 +297,12 @@ TEST(CallText, RefusesWhatAParametersModifiersWouldChange) {
   EXPECT_EQ(print_argument(character, *parse_argument(character, "ab    ", arena)), "ab ");
   EXPECT_FALSE(parse_argument(character, "abcd", arena).ok());
   numeric.is_array = true;
-  EXPECT_FALSE(parse_argument(numeric, "{1.23,1.239}", arena).ok());
+  Argument argument;
+  SqlError error;
+  EXPECT_FALSE(parse_argument(numeric, "{1.23,1.239}", arena, argument, error));
+  EXPECT_STREQ(error.sqlstate, sqlstate::kOutOfRange);
+  EXPECT_FALSE(parse_argument(numeric, "{1.23,x}", arena, argument, error));
+  EXPECT_STREQ(error.sqlstate, sqlstate::kInvalidText);
 }
 
 TEST(CallText, ArraysReadAsPostgresqlReadsThem) {

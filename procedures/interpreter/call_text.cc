@@ -41,11 +41,7 @@ void print_array(const Type& type, std::span<const Value> elements, Text& out) {
 
 constexpr std::string_view kCallBlanks = " \t\n\v\f\r";
 
-Error not_an_array(std::string_view text) {
-  return invalid_argument("malformed array literal: \"{}\"; an array is written as {{1,2,3}}", text);
-}
-
-Result<Value> parse_scalar(const Type& type, std::string_view text, Arena& arena) {
+bool parse_scalar(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
   Type own = type;
   own.precision = 0;
   own.length = 0;
@@ -54,25 +50,25 @@ Result<Value> parse_scalar(const Type& type, std::string_view text, Arena& arena
     text = text.substr(0, text.find_last_not_of(kCallBlanks) + 1);
     own.scale = std::max(type.scale, digits_after_point(text));
   }
-  Value value;
-  SqlError error;
-  if (!parse_value(own, text, arena, value, error)) return invalid_argument("{}", error.message);
-  if (const std::string fault = fit_argument(own, type, value); !fault.empty())
-    return invalid_argument("the argument {}", fault);
-  return value;
+  if (!parse_value(own, text, arena, value, error)) return false;
+  const std::string fault = fit_argument(own, type, value);
+  if (fault.empty()) return true;
+  return fail(error, arena, unfit_argument_state(type), "the argument {}", fault);
 }
 
-Result<Argument> parse_array(const Type& type, std::string_view text, Arena& arena) {
+bool parse_array(const Type& type, std::string_view text, Arena& arena, Argument& argument, SqlError& error) {
   const std::optional<ArrayElements> written = array_elements(text);
-  if (!written) return not_an_array(text);
+  if (!written) {
+    return fail(error, arena, sqlstate::kInvalidText,
+                "malformed array literal: \"{}\"; an array is written as {{1,2,3}}", text);
+  }
   const std::span<Value> kept = arena.make_array<Value>(written->size());
   for (size_t i = 0; i < kept.size(); ++i) {
     if (!(*written)[i]) continue;
-    Result<Value> value = parse_scalar(type.element(), *(*written)[i], arena);
-    if (!value.ok()) return value.error();
-    kept[i] = *value;
+    if (!parse_scalar(type.element(), *(*written)[i], arena, kept[i], error)) return false;
   }
-  return Argument::of_array(kept);
+  argument = Argument::of_array(kept);
+  return true;
 }
 
 }  // namespace
@@ -114,11 +110,24 @@ std::string fit_argument(const Type& own, const Type& parameter, Value& value) {
   return {};
 }
 
+const char* unfit_argument_state(const Type& parameter) {
+  return parameter.is_string() ? sqlstate::kStringTooLong : sqlstate::kOutOfRange;
+}
+
+bool parse_argument(const Type& type, std::string_view text, Arena& arena, Argument& argument,
+                    SqlError& error) {
+  if (type.is_array) return parse_array(type, text, arena, argument, error);
+  Value value;
+  if (!parse_scalar(type, text, arena, value, error)) return false;
+  argument = Argument::of(value);
+  return true;
+}
+
 Result<Argument> parse_argument(const Type& type, std::string_view text, Arena& arena) {
-  if (type.is_array) return parse_array(type, text, arena);
-  Result<Value> value = parse_scalar(type, text, arena);
-  if (!value.ok()) return value.error();
-  return Argument::of(*value);
+  Argument argument;
+  SqlError error;
+  if (!parse_argument(type, text, arena, argument, error)) return invalid_argument("{}", error.message);
+  return argument;
 }
 
 std::string sql_literal(const Type& type, const Argument& argument) {

@@ -594,7 +594,7 @@ StatementResult SqlSession::run_call(const BoundCall& bound, std::span<const Arg
               .type;
       if (const std::string fault = fit_argument(own, type, value); !fault.empty()) {
         return StatementResult::failure(
-            type.is_string() ? sqlstate::kStringTooLong : sqlstate::kOutOfRange,
+            unfit_argument_state(type),
             fmt::format("argument {} of procedure {} {}", i + 1, callee.name, fault));
       }
       call.arguments.push_back(Argument::of(value));
@@ -607,9 +607,10 @@ StatementResult SqlSession::run_call(const BoundCall& bound, std::span<const Arg
     } else if (!bound.arrays[i].text) {
       call.arguments.emplace_back();
     } else {
-      const Result<Argument> array = parse_argument(type, *bound.arrays[i].text, arena_);
-      if (!array) return StatementResult::failure(sqlstate::kInvalidText, array.error().message);
-      call.arguments.push_back(*array);
+      SqlError error;
+      if (!parse_argument(type, *bound.arrays[i].text, arena_, call.arguments.emplace_back(), error)) {
+        return StatementResult::failure(error.sqlstate, std::string(error.message));
+      }
     }
   }
   return block_ == Block::kNone ? call_alone(call, rows) : call_in_block(call, rows);

@@ -247,10 +247,7 @@ bool read_value(const Type& type, ByteSpan bytes, ValueFormat format, Arena& are
   if (format == ValueFormat::kBinary) return read_binary_array(type, bytes, arena, value, error);
   const std::string_view text = as_text(bytes);
   if (!check_text(text, arena, error)) return false;
-  const Result<Argument> array = parse_argument(type, text, arena);
-  if (!array) return fail(error, arena, sqlstate::kInvalidText, "{}", array.error().message);
-  value = *array;
-  return true;
+  return parse_argument(type, text, arena, value, error);
 }
 
 }  // namespace mneme
