@@ -162,6 +162,22 @@ void Catalog::empty(TableId id) {
   tables_.change(id.value, [](TableDefinition& changed) { ++changed.times_emptied; });
 }
 
+void Catalog::add_check(TableId id, CheckConstraint check) {
+  tables_.change(id.value,
+                 [&](TableDefinition& changed) { changed.checks.push_back(std::move(check)); });
+}
+
+void Catalog::add_foreign_key(TableId id, ForeignKey key) {
+  tables_.change(id.value,
+                 [&](TableDefinition& changed) { changed.foreign_keys.push_back(std::move(key)); });
+}
+
+void Catalog::drop_foreign_key(TableId id, std::string_view name) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    std::erase_if(changed.foreign_keys, [&](const ForeignKey& key) { return key.name == name; });
+  });
+}
+
 void Catalog::mark_ordered(IndexId index, bool ordered) {
   if (indexes_[index.value].ordered == ordered) return;
   indexes_.change(index.value, [&](IndexDefinition& changed) { changed.ordered = ordered; });
@@ -188,7 +204,11 @@ Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>
     const TableDefinition& former = tables_[i];
     if (gone == former.id) continue;
     const auto stays = [&](IndexId index) { return indexes[index.value] == index; };
-    if (number_of(former.id) == former.id && std::ranges::all_of(former.indexes, stays)) {
+    const auto refers_to_same = [&](const ForeignKey& key) {
+      return key.referenced != gone && number_of(key.referenced) == key.referenced;
+    };
+    if (number_of(former.id) == former.id && std::ranges::all_of(former.indexes, stays) &&
+        std::ranges::all_of(former.foreign_keys, refers_to_same)) {
       left.tables_.push_back(tables_.shared(i));
       continue;
     }
@@ -199,6 +219,8 @@ Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>
       if (indexes[index.value].valid()) table.indexes.push_back(indexes[index.value]);
     }
     if (table.primary_key) table.primary_key = indexes[table.primary_key->value];
+    std::erase_if(table.foreign_keys, [&](const ForeignKey& key) { return key.referenced == gone; });
+    for (ForeignKey& key : table.foreign_keys) key.referenced = number_of(key.referenced);
     left.tables_.push_back(std::move(table));
   }
   for (size_t i = 0; i < indexes_.size(); ++i) {

@@ -50,6 +50,31 @@ struct IndexDefinition {
   bool operator==(const IndexDefinition&) const = default;
 };
 
+// What becomes of a row that refers to one that is deleted, or whose key changes.
+enum class ForeignKeyAction : uint8_t { kNoAction, kRestrict, kCascade, kSetNull, kSetDefault };
+
+// Rows whose columns are all not NULL have a row of the other table whose key is equal. The binder adds the
+// statements that see to it to each INSERT, UPDATE and DELETE (procedures/binder/change_binder.h).
+struct ForeignKey {
+  std::string name;
+  std::vector<ColumnId> columns;
+  TableId referenced;
+  std::vector<ColumnId> referenced_columns;  // a whole key of one of its unique indexes
+  ForeignKeyAction on_delete = ForeignKeyAction::kNoAction;
+  ForeignKeyAction on_update = ForeignKeyAction::kNoAction;
+
+  bool operator==(const ForeignKey&) const = default;
+};
+
+// A condition, as SQL, that is false for no row. For the binder, too.
+struct CheckConstraint {
+  std::string name;
+  std::string condition;
+  std::vector<ColumnId> columns;  // that it names
+
+  bool operator==(const CheckConstraint&) const = default;
+};
+
 struct TableDefinition {
   TableId id;
   std::string name;
@@ -59,6 +84,8 @@ struct TableDefinition {
   // Raised where the table goes on without its rows; and where it goes on with them, laid out anew.
   uint32_t times_emptied = 0;
   uint32_t times_remade = 0;
+  std::vector<CheckConstraint> checks = {};
+  std::vector<ForeignKey> foreign_keys = {};
 
   bool operator==(const TableDefinition&) const = default;
 
@@ -84,8 +111,11 @@ class Catalog {
   // The table's columns become NOT NULL, and its rows are laid out anew.
   Result<IndexId> add_primary_key(TableId table, std::vector<ColumnId> columns);
   void empty(TableId table);
+  void add_check(TableId table, CheckConstraint check);
+  void add_foreign_key(TableId table, ForeignKey key);
+  void drop_foreign_key(TableId table, std::string_view name);
 
-  // The catalog without a table and its indexes, or without an index that is no primary key's. What comes
+  // The catalog without a table, its indexes and the foreign keys that refer to it, or without an index that is no primary key's. What comes
   // behind gets lower ids.
   Catalog without(TableId table) const;
   Catalog without(IndexId index) const;

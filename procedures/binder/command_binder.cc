@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/deep_stack.h"
+#include "procedures/binder/change_binder.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
@@ -324,7 +325,8 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
   names.allow_sequences();
   std::vector<IndexId> ordered;  // has no say in a catalog that is settled
   OperationBinder binder(program.catalog, query.strings, ordered, names, query.procedure);
-  const auto add = [&](const syntax::Operation& part) {
+  ChangeBinder changes(program.catalog, query.strings, names, binder, query.procedure, false);
+  const auto loop_over = [&](const syntax::Operation& part, std::vector<ir::Statement>& before) {
     ir::Statement loop;
     loop.kind = ir::StatementKind::kForQuery;
     loop.where = part.where;
@@ -332,19 +334,29 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
     loop.operation = binder.bind(part, OperationBinder::Use::kUser, {});
     names.close_block();
     if (std::optional<ir::Expr> raising = binder.take_raising())
-      query.body.statements.push_back(make_raising(std::move(*raising)));
+      before.push_back(make_raising(std::move(*raising)));
     query.body.mark(loop, {.mode = ir::OperationMode::kPerformAndRecord});
-    query.body.statements.push_back(std::move(loop));
-    expect_no_order_of_hash_tables(program.catalog, query.procedure.operations.back());
+    if (query.columns.empty()) {
+      const std::vector<std::string> output_names = binder.output_names();
+      const ir::Operation& bound = query.procedure.operations[loop.operation.value];
+      for (size_t i = 0; i < bound.outputs.size(); ++i) {
+        query.columns.push_back(
+            {output_names[i].empty() ? "?column?" : output_names[i], bound.outputs[i].expr.type});
+      }
+    }
+    return loop;
+  };
+  const auto add = [&](const syntax::Operation& part) {
+    if (part.kind == ir::OperationKind::kSelect) {
+      query.body.statements.push_back(loop_over(part, query.body.statements));
+    } else {
+      changes.bind(part, loop_over, query.body.statements);
+    }
   };
   add(operation);
-  const std::vector<std::string> output_names = binder.output_names();
-  const ir::Operation& bound = query.procedure.operations[0];
-  for (size_t i = 0; i < bound.outputs.size(); ++i) {
-    query.columns.push_back(
-        {output_names[i].empty() ? "?column?" : output_names[i], bound.outputs[i].expr.type});
-  }
   for (const std::vector<syntax::Expr>& row : operation.more_rows) add(operation.with_row(row));
+  for (ir::Operation& each : query.procedure.operations)
+    expect_no_order_of_hash_tables(program.catalog, each);
   return query;
 }
 

@@ -279,6 +279,16 @@ std::string print_catalog(const Catalog& catalog) {
                           table.primary_key == id ? "primary key" : "index", index.name,
                           join(index.columns, [&](ColumnId column) { return table.column(column).name; }));
     }
+    for (const CheckConstraint& check : table.checks)
+      text += fmt::format("  check {} ({})\n", check.name, check.condition);
+    for (const ForeignKey& key : table.foreign_keys) {
+      const TableDefinition& other = catalog.table(key.referenced);
+      text += fmt::format(
+          "  foreign key {}({}) references {}({}) on delete {} on update {}\n", key.name,
+          join(key.columns, [&](ColumnId column) { return table.column(column).name; }), other.name,
+          join(key.referenced_columns, [&](ColumnId column) { return other.column(column).name; }),
+          static_cast<int>(key.on_delete), static_cast<int>(key.on_update));
+    }
   }
   return text;
 }

@@ -98,6 +98,19 @@ void set_uses(ir::Operation& operation) {
 
 }  // namespace
 
+void note_names(const Catalog& catalog, ir::Operation& operation) {
+  for (ir::TableAccess& access : operation.access) access.columns_read.clear();
+  operation.uses.clear();
+  operation.defines.clear();
+  set_columns_read(catalog, operation);
+  set_uses(operation);
+  for (const ir::Output& output : operation.outputs) {
+    if (output.into.valid()) operation.defines.push_back(output.into);
+  }
+  if (operation.found.valid()) operation.defines.push_back(operation.found);
+  sort_unique(operation.defines);
+}
+
 namespace {
 
 // A parameter of a numeric or char(n) takes its value unchanged in PostgreSQL, which ignores the modifiers. A
@@ -574,12 +587,7 @@ void OperationBinder::finish(ir::Operation& to) {
       ordered_.push_back(access.path.index);
     }
   }
-  set_columns_read(catalog_, to);
-  set_uses(to);
-  for (const ir::Output& output : to.outputs) {
-    if (output.into.valid()) to.defines.push_back(output.into);
-  }
-  sort_unique(to.defines);
+  note_names(catalog_, to);
 }
 
 }  // namespace mneme

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "procedures/binder/constraint_binder.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
@@ -50,29 +51,25 @@ void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Co
   binder.bind_for(initial, column.type, column.name);
 }
 
-// CHECK (char_length(column) <= n), which gives a text column its size.
-void bind_check(const syntax::Expr& check, std::vector<Column>& columns) {
-  const auto complain = [&]() {
-    refuse_as(
-        sqlstate::kNotSupported, check.where,
-        "this CHECK is not supported: only CHECK (char_length(column) <= n) on a text column is; check in "
-        "the "
-        "procedures what must hold");
-  };
-  if (check.kind != syntax::ExprKind::kBinary || check.op != ir::Op::kLessEqual) complain();
-  const syntax::Expr& call = check.args[0];
-  const syntax::Expr& bound = check.args[1];
+// Returns whether the check is CHECK (char_length(column) <= n) of a text column, which gives the column its
+// size.
+bool sizes_a_column(const syntax::Check& check, std::vector<Column>& columns) {
+  const syntax::Expr& condition = check.condition;
+  if (condition.kind != syntax::ExprKind::kBinary || condition.op != ir::Op::kLessEqual) return false;
+  const syntax::Expr& call = condition.args[0];
+  const syntax::Expr& bound = condition.args[1];
   const bool is_length =
       call.kind == syntax::ExprKind::kCall && call.args.size() == 1 &&
       (call.text == "char_length" || call.text == "character_length" || call.text == "length") &&
       call.args[0].kind == syntax::ExprKind::kReference && call.args[0].qualifier.empty();
-  if (!is_length || bound.kind != syntax::ExprKind::kInteger) complain();
+  if (!is_length || bound.kind != syntax::ExprKind::kInteger) return false;
   const auto column = std::ranges::find(columns, call.args[0].text, &Column::name);
-  if (column == columns.end() || !column->type.is_text) complain();
+  if (column == columns.end() || !column->type.is_text) return false;
   if (bound.text.size() > 5 || std::stoul(bound.text) > kLongestText || std::stoul(bound.text) == 0) {
     refuse(bound.where, "a text column's length is from 1 to {}", kLongestText);
   }
   column->type.length = static_cast<uint16_t>(std::stoul(bound.text));
+  return true;
 }
 
 std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std::vector<Column>& columns) {
@@ -108,7 +105,10 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
     }
     if (definition.initial) check_initial(catalog, *definition.initial, columns.back());
   }
-  for (const syntax::Expr& check : table.checks) bind_check(check, columns);
+  std::vector<const syntax::Check*> checks;
+  for (const syntax::Check& check : table.checks) {
+    if (!sizes_a_column(check, columns)) checks.push_back(&check);
+  }
   const auto is_in_key = [&](const std::string& column) {
     const auto names_it = [&](const syntax::UniqueConstraint& constraint) {
       return std::ranges::find(constraint.columns, column, &syntax::Name::text) != constraint.columns.end();
@@ -129,6 +129,8 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
                                                     bind_key(constraint.columns, columns), true);
     if (!index.ok()) refuse(constraint.where, "{}", index.error().message);
   }
+  for (const syntax::Check* check : checks) bind_check(*check, *added, catalog);
+  for (const syntax::ForeignKey& key : table.foreign_keys) bind_foreign_key(key, *added, catalog);
 }
 
 void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog) {
@@ -138,6 +140,8 @@ void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog) {
     refuse_as(sqlstate::kUndefinedTable, alteration.table.where,
               "there is no table {}; a file creates a table before it changes it", alteration.table.text);
   }
+  if (alteration.check) return bind_check(*alteration.check, table->id, catalog);
+  if (alteration.foreign_key) return bind_foreign_key(*alteration.foreign_key, table->id, catalog);
   const syntax::UniqueConstraint& constraint =
       alteration.primary_key ? *alteration.primary_key : *alteration.unique;
   std::vector<ColumnId> key = bind_key(constraint.columns, table->columns);

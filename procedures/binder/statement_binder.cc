@@ -371,12 +371,24 @@ OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operat
 
 void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
-  const auto add = [&](const syntax::Operation& from) {
+  const auto bound = [&](const syntax::Operation& from, Statements& before) {
     Statement operation = make_statement(StatementKind::kOperation, statement.where);
     operation.operation = bind_operation_into(
-        from, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto, from.into, out);
-    out.push_back(std::move(operation));
+        from, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto, from.into, before);
+    return operation;
   };
+  const auto add = [&](const syntax::Operation& from) {
+    if (from.kind == ir::OperationKind::kSelect) {
+      out.push_back(bound(from, out));
+    } else {
+      changes_.bind(from, bound, out);
+    }
+  };
+  if (const auto& conflict = statement.operation->on_conflict;
+      conflict && conflict->updates && !statement.operation->more_rows.empty()) {
+    refuse_as(sqlstate::kNotSupported, conflict->where,
+              "ON CONFLICT DO UPDATE of several rows is not supported; write an INSERT for each");
+  }
   add(*statement.operation);
   for (const std::vector<syntax::Expr>& row : statement.operation->more_rows) {
     if (!statement.operation->into.empty()) {
@@ -387,13 +399,15 @@ void ProcedureBinder::bind_operation(const syntax::Statement& statement, Stateme
   }
 }
 
-// The procedure reads FOUND somewhere: every statement that sets it says so.
+// The procedure reads FOUND somewhere: every statement that sets it says so. Those that constraints add have
+// variables of their own for it.
 void ProcedureBinder::keep_found(Statements& statements) {
   for (Statement& statement : statements) {
     if (statement.kind == StatementKind::kForRange || statement.kind == StatementKind::kForQuery) {
-      statement.found = procedure_.found;
+      if (!statement.found.valid()) statement.found = procedure_.found;
     }
-    if (statement.kind == StatementKind::kOperation) {
+    if (statement.kind == StatementKind::kOperation &&
+        !procedure_.operations[statement.operation.value].found.valid()) {
       ir::Operation& operation = procedure_.operations[statement.operation.value];
       operation.found = procedure_.found;
       operation.defines.push_back(procedure_.found);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/schema/catalog.h"
+#include "procedures/binder/change_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/binder/operation_binder.h"
 #include "procedures/ir/ir.h"
@@ -22,7 +23,8 @@ class ProcedureBinder {
   ProcedureBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered)
       : strings_(strings),
         names_(catalog, procedure_),
-        operations_(catalog, strings, ordered, names_, procedure_) {}
+        operations_(catalog, strings, ordered, names_, procedure_),
+        changes_(catalog, strings, names_, operations_, procedure_, true) {}
   ProcedureBinder(const ProcedureBinder&) = delete;
   ProcedureBinder& operator=(const ProcedureBinder&) = delete;
 
@@ -63,6 +65,7 @@ class ProcedureBinder {
   ir::Procedure procedure_;
   Names names_;
   OperationBinder operations_;
+  ChangeBinder changes_;
   std::vector<std::string> loops_;  // labels of the loops around, outermost first; "" without one
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/schema/catalog.h"
 #include "procedures/ir/ir.h"
 
 namespace mneme::syntax {
@@ -130,13 +131,31 @@ struct UniqueConstraint {
   SourceLocation where;
 };
 
+struct ForeignKey {
+  Name name;  // empty: PostgreSQL's rule names it
+  std::vector<Name> columns;
+  Name table;
+  std::vector<Name> referenced;  // empty: the table's primary key
+  ForeignKeyAction on_delete = ForeignKeyAction::kNoAction;
+  ForeignKeyAction on_update = ForeignKeyAction::kNoAction;
+  SourceLocation where;
+};
+
+struct Check {
+  Name name;  // empty: PostgreSQL's rule names it
+  Expr condition;
+  std::string text;  // the condition, as written
+  bool is_of_column = false;
+};
+
 struct Table {
   Name name;
   bool if_not_exists = false;
   std::vector<ColumnDefinition> columns;
   std::optional<UniqueConstraint> primary_key;
   std::vector<UniqueConstraint> unique;
-  std::vector<Expr> checks;
+  std::vector<Check> checks;
+  std::vector<ForeignKey> foreign_keys;
 };
 
 struct Index {
@@ -147,12 +166,14 @@ struct Index {
   bool if_not_exists = false;
 };
 
-// ALTER TABLE ... ADD: one of the two.
+// ALTER TABLE ... ADD: one of the four.
 struct Alteration {
   Name table;
   bool if_exists = false;
   std::optional<UniqueConstraint> primary_key;
   std::optional<UniqueConstraint> unique;
+  std::optional<Check> check = std::nullopt;
+  std::optional<ForeignKey> foreign_key = std::nullopt;
 };
 
 // A variable, record or record's field that a value goes to.
@@ -252,6 +273,17 @@ struct Query {
   std::optional<SourceLocation> for_update;
 };
 
+// INSERT ... ON CONFLICT.
+struct OnConflict {
+  SourceLocation where;
+  std::vector<Name> columns;  // of the unique key that is meant
+  Name constraint;            // or its name; neither: all unique keys
+  bool updates = false;       // DO UPDATE; else DO NOTHING
+  std::vector<Name> set_columns;
+  std::vector<Expr> set_values;
+  std::vector<Expr> conditions;
+};
+
 struct Operation {
   ir::OperationKind kind = ir::OperationKind::kSelect;
   SourceLocation where;
@@ -270,6 +302,7 @@ struct Operation {
   bool gives_defaults = false;  // insert: DEFAULT VALUES
   // insert: the rows of VALUES after the first. Each is an insert of its own.
   std::vector<std::vector<Expr>> more_rows;
+  std::optional<OnConflict> on_conflict = std::nullopt;
   std::shared_ptr<const Query> query;  // insert: whose rows are inserted; select of a session: the whole
   std::vector<FromItem> from;          // update's FROM, delete's USING
 
@@ -360,6 +393,9 @@ struct Definition {
   std::optional<Procedure> procedure;
   std::optional<Alteration> alteration = std::nullopt;
   std::string text;  // as written, without the semicolon
+  // A table's without its foreign keys, and the ALTER TABLE ... ADD of each; no such: there are none.
+  std::string text_without_foreign_keys = {};
+  std::vector<std::string> foreign_keys = {};
 
   const Name& name() const {
     if (alteration) return alteration->table;
@@ -399,6 +435,7 @@ struct Command {
   DefinitionKind dropped = DefinitionKind::kTable;  // kDrop
   std::vector<Name> names;                          // kDrop, kTruncate
   bool if_exists = false;                           // kDrop
+  bool cascades = false;                            // kDrop, kTruncate: CASCADE
   bool read_only = false;                           // kBegin
   uint32_t parameters = 0;                          // the highest n of a $n
 

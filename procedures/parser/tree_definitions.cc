@@ -45,12 +45,14 @@ class DefinitionReader {
       command.kind = syntax::Command::Kind::kDrop;
       for (auto* name : drop->relation()) command.names.push_back(read_relation(name));
       command.if_exists = drop->EXISTS() != nullptr;
+      command.cascades = drop->CASCADE() != nullptr;
       command.dropped = drop->TABLE()   ? syntax::DefinitionKind::kTable
                         : drop->INDEX() ? syntax::DefinitionKind::kIndex
                                         : syntax::DefinitionKind::kProcedure;
     } else if (auto* truncate = context->truncate()) {
       command.kind = syntax::Command::Kind::kTruncate;
       for (auto* name : truncate->relation()) command.names.push_back(read_relation(name));
+      command.cascades = truncate->CASCADE() != nullptr;
     } else if (auto* control = context->transactionControl()) {
       const bool begins = control->BEGIN() || control->START();
       command.read_only = read_modes(control->transactionMode());
@@ -92,7 +94,48 @@ class DefinitionReader {
     // The parser's text has a character for each byte of the source.
     const size_t begin = context->getStart()->getStartIndex();
     definition.text = source_.substr(begin, context->getStop()->getStopIndex() + 1 - begin);
+    if (definition.table && !definition.table->foreign_keys.empty())
+      take_out_foreign_keys(context->createTable(), begin, definition);
     return definition;
+  }
+
+  // What is taken out leaves blanks, so that places in the text stay as they are.
+  void take_out_foreign_keys(MnemeParser::CreateTableContext* context, size_t begin,
+                             syntax::Definition& definition) const {
+    std::string& text = definition.text_without_foreign_keys = definition.text;
+    const auto blank = [&](antlr4::Token* first, antlr4::Token* last) {
+      for (size_t at = first->getStartIndex(); at <= last->getStopIndex(); ++at) {
+        if (text[at - begin] != '\n') text[at - begin] = ' ';
+      }
+    };
+    const auto add = [&](antlr4::Token* name, antlr4::Token* first, antlr4::Token* last,
+                         std::string_view columns) {
+      std::string added = "ALTER TABLE " + definition.table->name.text + " ADD ";
+      if (name != nullptr) added += "CONSTRAINT " + name->getText() + " ";
+      added += columns;
+      added += source_.substr(first->getStartIndex(), last->getStopIndex() + 1 - first->getStartIndex());
+      definition.foreign_keys.push_back(std::move(added));
+    };
+    const auto elements = context->tableElement();
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (auto* column = elements[i]->column()) {
+        for (auto* item : column->columnConstraint()) {
+          auto* key = dynamic_cast<MnemeParser::ReferencesColumnContext*>(item);
+          if (key == nullptr) continue;
+          add(key->name() ? key->name()->getStart() : nullptr, key->references()->getStart(), key->getStop(),
+              "FOREIGN KEY (" + read_name(column->name()).text + ") ");
+          blank(key->getStart(), key->getStop());
+        }
+        continue;
+      }
+      auto* key = dynamic_cast<MnemeParser::TableForeignKeyContext*>(elements[i]->tableConstraint());
+      if (key == nullptr) continue;
+      add(key->name() ? key->name()->getStart() : nullptr, key->FOREIGN()->getSymbol(), key->getStop(), "");
+      blank(key->getStart(), key->getStop());
+      if (context->COMMA().empty()) continue;
+      antlr4::Token* comma = context->COMMA(i == 0 ? 0 : i - 1)->getSymbol();
+      blank(comma, comma);
+    }
   }
 
   static std::vector<syntax::Name> names(MnemeParser::NameListContext* context) {
@@ -137,7 +180,7 @@ class DefinitionReader {
     return read_only;
   }
 
-  static syntax::Alteration alteration(MnemeParser::AlterTableContext* context) {
+  syntax::Alteration alteration(MnemeParser::AlterTableContext* context) const {
     syntax::Alteration made;
     made.table = read_relation(context->relation());
     made.if_exists = context->EXISTS() != nullptr;
@@ -146,10 +189,62 @@ class DefinitionReader {
       made.primary_key = constraint(key, key->name(), names(key->nameList()));
     } else if (auto* unique = dynamic_cast<MnemeParser::TableUniqueContext*>(item)) {
       made.unique = constraint(unique, unique->name(), names(unique->nameList()));
-    } else {
-      refuse(location(item), "ALTER TABLE adds PRIMARY KEY and UNIQUE; a CHECK is written in CREATE TABLE");
+    } else if (auto* check = dynamic_cast<MnemeParser::TableCheckContext*>(item)) {
+      made.check = read_check(check->check(), check->name());
+    } else if (auto* key = dynamic_cast<MnemeParser::TableForeignKeyContext*>(item)) {
+      made.foreign_key = foreign_key(key->references(), key->name(), names(key->nameList()));
     }
     return made;
+  }
+
+  syntax::Check read_check(MnemeParser::CheckContext* context, MnemeParser::NameContext* name) const {
+    syntax::Check check;
+    if (name) check.name = read_name(name);
+    check.condition = read_expression(context->expression());
+    const size_t begin = context->expression()->getStart()->getStartIndex();
+    check.text = source_.substr(begin, context->expression()->getStop()->getStopIndex() + 1 - begin);
+    return check;
+  }
+
+  static syntax::ForeignKey foreign_key(MnemeParser::ReferencesContext* context,
+                                        MnemeParser::NameContext* name, std::vector<syntax::Name> columns) {
+    syntax::ForeignKey key;
+    key.where = location(context);
+    if (name) key.name = read_name(name);
+    key.columns = std::move(columns);
+    key.table = read_relation(context->relation());
+    if (context->nameList()) key.referenced = names(context->nameList());
+    for (auto* clause : context->referenceClause()) {
+      if (clause->referenceAction()) {
+        (clause->DELETE_() ? key.on_delete : key.on_update) = reference_action(clause->referenceAction());
+        continue;
+      }
+      const std::string text = definition_word(clause->getText());
+      if (text == "matchsimple" || text == "notdeferrable" || text == "initiallyimmediate") continue;
+      if (text == "deferrable" || text == "initiallydeferred" || text == "matchfull" ||
+          text == "matchpartial") {
+        refuse_as(sqlstate::kNotSupported, location(clause),
+                  "{} is not supported: a foreign key is MATCH SIMPLE and NOT DEFERRABLE", one_text(clause));
+      }
+      refuse(location(clause), "\"{}\" is not understood here", one_text(clause));
+    }
+    return key;
+  }
+
+  static std::string one_text(MnemeParser::ReferenceClauseContext* clause) {
+    std::string text;
+    for (auto* child : clause->children) text += (text.empty() ? "" : " ") + child->getText();
+    return text;
+  }
+
+  static ForeignKeyAction reference_action(MnemeParser::ReferenceActionContext* context) {
+    if (context->RESTRICT()) return ForeignKeyAction::kRestrict;
+    if (context->CASCADE()) return ForeignKeyAction::kCascade;
+    if (context->NULL_()) return ForeignKeyAction::kSetNull;
+    if (context->DEFAULT()) return ForeignKeyAction::kSetDefault;
+    if (definition_word(context->getText()) == "noaction") return ForeignKeyAction::kNoAction;
+    refuse(location(context), "\"{}\" is not understood here; expected NO ACTION, RESTRICT, CASCADE or SET NULL",
+           context->getText());
   }
 
   static void set_primary_key(syntax::Table& table, syntax::UniqueConstraint key) {
@@ -220,7 +315,11 @@ class DefinitionReader {
       } else if (auto* unique = dynamic_cast<MnemeParser::UniqueColumnContext*>(item)) {
         table.unique.push_back(constraint(unique, unique->name(), {column.name}));
       } else if (auto* check = dynamic_cast<MnemeParser::CheckColumnContext*>(item)) {
-        table.checks.push_back(read_expression(check->check()->expression()));
+        table.checks.push_back(read_check(check->check(), check->name()));
+        table.checks.back().is_of_column = true;
+      } else if (auto* references = dynamic_cast<MnemeParser::ReferencesColumnContext*>(item)) {
+        table.foreign_keys.push_back(
+            foreign_key(references->references(), references->name(), {column.name}));
       } else if (auto* initial = dynamic_cast<MnemeParser::DefaultValueContext*>(item)) {
         if (column.initial)
           refuse(location(initial), "column {} has a second DEFAULT; leave one out", column.name.text);
@@ -270,7 +369,9 @@ class DefinitionReader {
       } else if (auto* unique = dynamic_cast<MnemeParser::TableUniqueContext*>(item)) {
         table.unique.push_back(constraint(unique, unique->name(), names(unique->nameList())));
       } else if (auto* check = dynamic_cast<MnemeParser::TableCheckContext*>(item)) {
-        table.checks.push_back(read_expression(check->check()->expression()));
+        table.checks.push_back(read_check(check->check(), check->name()));
+      } else if (auto* key = dynamic_cast<MnemeParser::TableForeignKeyContext*>(item)) {
+        table.foreign_keys.push_back(foreign_key(key->references(), key->name(), names(key->nameList())));
       }
     }
     for (syntax::ColumnDefinition& column : table.columns) {

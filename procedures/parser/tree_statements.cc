@@ -34,6 +34,7 @@ class StatementReader {
                                 MnemeParser::IntoContext* first_into);
   syntax::Operation query(MnemeParser::QueryContext* context);
   syntax::Operation insert(MnemeParser::InsertContext* context);
+  syntax::OnConflict on_conflict(MnemeParser::OnConflictContext* context);
   syntax::Operation update(MnemeParser::UpdateContext* context);
   syntax::Operation delete_rows(MnemeParser::DeleteRowsContext* context);
   static void read_set_item(MnemeParser::SetItemContext* context, syntax::Operation& operation);
@@ -186,6 +187,7 @@ syntax::Operation StatementReader::query(MnemeParser::QueryContext* context) {
 syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kInsert, context);
   operation.tables.push_back({read_relation(context->relation()), {}});
+  if (context->name()) operation.tables[0].alias = read_name(context->name());
   if (context->nameList()) {
     for (auto* column : context->nameList()->name()) operation.columns.push_back(read_name(column));
   }
@@ -208,8 +210,34 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
     }
     operation.query = read_query(context->selectQuery());
   }
+  if (context->onConflict()) operation.on_conflict = on_conflict(context->onConflict());
   read_returning(context->returning(), operation);
   return operation;
+}
+
+syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* context) {
+  const auto expect = [](antlr4::tree::TerminalNode* word, std::string_view expected) {
+    if (lowered(word->getText()) != expected)
+      refuse(location(word->getSymbol()), "\"{}\" is not understood here; expected {}", word->getText(),
+             expected);
+  };
+  expect(context->IDENTIFIER(0), "conflict");
+  syntax::OnConflict conflict;
+  conflict.where = location(context);
+  conflict.updates = context->UPDATE() != nullptr;
+  if (!conflict.updates) expect(context->IDENTIFIER(1), "nothing");
+  if (context->nameList()) {
+    for (auto* column : context->nameList()->name()) conflict.columns.push_back(read_name(column));
+  }
+  if (context->name()) conflict.constraint = read_name(context->name());
+  syntax::Operation update;
+  for (auto* item : context->setItem()) read_set_item(item, update);
+  conflict.set_columns = std::move(update.columns);
+  conflict.set_values = std::move(update.values);
+  if (context->expression()) conflict.conditions.push_back(read_expression(context->expression()));
+  if (conflict.updates && conflict.columns.empty() && conflict.constraint.empty())
+    refuse(conflict.where, "ON CONFLICT DO UPDATE requires inference specification or constraint name");
+  return conflict;
 }
 
 syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {

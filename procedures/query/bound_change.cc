@@ -3,7 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "procedures/binder/change_binder.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
 
 namespace mneme {
 
@@ -42,9 +44,9 @@ const Column& find_column(const TableDefinition& table, const syntax::Name& name
   return table.column(*column);
 }
 
-class ChangeBinder {
+class ChangeParts {
  public:
-  ChangeBinder(const Program& program, const syntax::Operation& operation)
+  ChangeParts(const Program& program, const syntax::Operation& operation)
       : program_(program), operation_(operation), table_(find_table(program, operation.tables[0].table)) {}
 
   // What each change needs, and the type that it is stored with; nothing: its own.
@@ -96,9 +98,45 @@ class ChangeBinder {
     return targets;
   }
 
+  // The rows of VALUES as a query. DEFAULT is the column's.
+  syntax::Query rows_of_values() const {
+    syntax::Query query;
+    query.where = operation_.where;
+    query.text = operation_.text;
+    query.first.where = operation_.where;
+    query.first.rows.push_back(operation_.values);
+    for (const std::vector<syntax::Expr>& row : operation_.more_rows) query.first.rows.push_back(row);
+    for (std::vector<syntax::Expr>& row : query.first.rows) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        if (row[i].kind != syntax::ExprKind::kDefault) continue;
+        const Column* column = given_column(i);
+        const ir::SourceLocation where = row[i].where;
+        row[i] = {};
+        if (column != nullptr && !column->initial.empty()) row[i] = parse_expression(column->initial);
+        row[i].where = where;
+      }
+    }
+    return query;
+  }
+
+  // The places of the conflict's key among the columns that are given; none where a column of it is not.
+  std::vector<size_t> conflict_columns() const {
+    std::vector<size_t> places;
+    for (const ColumnId column : columns_of_conflict(program_.catalog, table_, *operation_.on_conflict)) {
+      size_t place = 0;
+      const size_t end = operation_.columns.empty() ? table_.columns.size() : operation_.columns.size();
+      while (place < end && given_column(place) != &table_.column(column)) ++place;
+      if (place == end) return {};
+      places.push_back(place);
+    }
+    return places;
+  }
+
   syntax::Operation insert_each(size_t columns) const {
     syntax::Operation each = operation_;
     each.query.reset();
+    each.values.clear();
+    each.more_rows.clear();
     for (size_t i = 0; i < columns; ++i) each.values.push_back(parameter(i + 1, operation_.where));
     return each;
   }
@@ -128,6 +166,12 @@ class ChangeBinder {
   size_t key_columns() const { return program_.catalog.index(*table_.primary_key).columns.size(); }
 
  private:
+  const Column* given_column(size_t i) const {
+    if (!operation_.columns.empty())
+      return i < operation_.columns.size() ? &find_column(table_, operation_.columns[i]) : nullptr;
+    return i < table_.columns.size() ? &table_.columns[i] : nullptr;
+  }
+
   const Program& program_;
   const syntax::Operation& operation_;
   const TableDefinition& table_;
@@ -139,11 +183,16 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
                                          std::vector<Type>& parameters, const SessionValues* session,
                                          const query::ProvidedTables* provider) {
   auto bound = std::make_unique<BoundChange>();
-  ChangeBinder binder(program, operation);
+  ChangeParts binder(program, operation);
   syntax::Operation each;
   if (operation.kind == ir::OperationKind::kInsert) {
     const std::vector<std::optional<Type>> targets = binder.insert_targets();
-    bound->rows = bind_select(program, *operation.query, parameters, session, provider, &targets);
+    std::optional<syntax::Query> values;
+    if (!operation.query) values = binder.rows_of_values();
+    bound->rows = bind_select(program, values ? *values : *operation.query, parameters, session, provider,
+                              &targets);
+    if (operation.on_conflict && operation.on_conflict->updates)
+      bound->conflict_columns = binder.conflict_columns();
     const size_t columns = bound->rows->columns.size();
     if (columns > targets.size()) refuse(operation.where, "INSERT has more expressions than target columns");
     if (!operation.columns.empty() && columns < targets.size())

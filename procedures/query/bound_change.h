@@ -1,5 +1,5 @@
-// Bound change: a session's INSERT ... SELECT, and its UPDATE and DELETE whose rows a query finds: with FROM,
-// USING, subqueries, or numbers that are divided.
+// Bound change: a session's INSERT ... SELECT and its INSERT of several rows ON CONFLICT DO UPDATE, and its
+// UPDATE and DELETE whose rows a query finds: with FROM, USING, subqueries, or numbers that are divided.
 //
 // Flow        the rows: a query (bound_select.h) of what each change needs -> each: an INSERT of the row's
 //             values, or an UPDATE or DELETE of the row with a primary key
@@ -21,6 +21,9 @@ struct BoundChange {
   BoundQuery each;
   // So many of the first columns are the changed row's primary key; 0: of an INSERT.
   size_t key_columns = 0;
+  // Where these columns of the rows, the key of ON CONFLICT DO UPDATE, are equal in two of them, the second
+  // would change what the statement has changed: an error.
+  std::vector<size_t> conflict_columns = {};
 };
 
 // `parameters`: as bind_select() has them. Throws SourceError.

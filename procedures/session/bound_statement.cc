@@ -56,7 +56,9 @@ void BoundStatement::bind_change_of_any_form(const Program& program) {
   change_.reset();
   const syntax::Operation& operation = *command_->operation;
   const std::vector<Type> given = parameters_;
-  if (!operation.query && operation.from.empty()) {
+  const bool may_change_twice = operation.on_conflict && operation.on_conflict->updates &&
+                                (operation.query || !operation.more_rows.empty());
+  if (!operation.query && operation.from.empty() && !may_change_twice) {
     try {
       query_ = bind_query(program, operation, parameters_, session_.get());
       columns_ = query_->columns;

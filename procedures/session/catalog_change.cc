@@ -49,13 +49,26 @@ bool uses_table(const ir::Procedure& procedure, TableId table) {
   });
 }
 
+// A table's foreign keys are pieces of their own, so that they may go with the table that they refer to.
+std::vector<Definition> parts_of(const Definition& definition) {
+  std::vector<Definition> parts;
+  if (definition.foreign_keys.empty()) {
+    parts.push_back(std::move(parse(definition.text).front()));
+    return parts;
+  }
+  parts.push_back(std::move(parse(definition.text_without_foreign_keys).front()));
+  for (const std::string& key : definition.foreign_keys) parts.push_back(std::move(parse(key).front()));
+  return parts;
+}
+
 // The same program, whose source has tables and indexes first, each definition in a piece.
 std::unique_ptr<Program> in_definitions(const Program& program) {
   const syntax::File definitions = parse_catalog(program.source.text());
   SourceText source;
   for (const bool procedures : {false, true}) {
     for (const Definition& definition : definitions) {
-      if (definition.procedure.has_value() == procedures) source.add(definition);
+      if (definition.procedure.has_value() != procedures) continue;
+      for (const Definition& part : parts_of(definition)) source.add(part);
     }
   }
   std::unique_ptr<Program> same = compile_source(source.text());
@@ -84,14 +97,37 @@ class Change {
   using Pieces = std::vector<std::shared_ptr<const SourcePiece>>;
 
   std::unique_ptr<Program> truncate() {
-    auto program = std::make_unique<Program>(program_);
+    const Catalog& catalog = program_.catalog;
+    std::vector<TableId> emptied;
     for (const syntax::Name& name : command_.names) {
-      const TableDefinition* table = program_.catalog.find_table(name.text);
+      const TableDefinition* table = catalog.find_table(name.text);
       if (table == nullptr)
         refuse_change(sqlstate::kUndefinedTable, "relation \"{}\" does not exist", name.text);
-      program->catalog.empty(table->id);
+      if (std::ranges::find(emptied, table->id) == emptied.end()) emptied.push_back(table->id);
     }
+    for (size_t i = 0; i < emptied.size(); ++i) {  // grows
+      for (const TableDefinition& other : catalog.tables()) {
+        const bool refers = std::ranges::find(other.foreign_keys, emptied[i], &ForeignKey::referenced) !=
+                            other.foreign_keys.end();
+        if (!refers || std::ranges::find(emptied, other.id) != emptied.end()) continue;
+        if (!command_.cascades) {
+          refuse_change(sqlstate::kNotSupported,
+                        "cannot truncate a table referenced in a foreign key constraint: table \"{}\" "
+                        "references \"{}\"; truncate both at the same time, or use TRUNCATE ... CASCADE",
+                        other.name, catalog.table(emptied[i]).name);
+        }
+        notify(fmt::format("truncate cascades to table \"{}\"", other.name));
+        emptied.push_back(other.id);
+      }
+    }
+    auto program = std::make_unique<Program>(program_);
+    for (const TableId table : emptied) program->catalog.empty(table);
     return program;
+  }
+
+  void notify(std::string line) {
+    if (!notice_.empty()) notice_ += "\n";
+    notice_ += line;
   }
 
   std::unique_ptr<Program> alter(const Definition& made) {
@@ -103,7 +139,12 @@ class Change {
     if (table == nullptr) {
       refuse_change(sqlstate::kUndefinedTable, "relation \"{}\" does not exist", made.alteration->table.text);
     }
-    const std::vector<char> users = users_of(table->id);
+    std::vector<char> users = users_of(table->id);
+    if (made.alteration->foreign_key) {
+      // What changes rows that are referred to looks at those that refer to them from here on.
+      const std::string& referenced = made.alteration->foreign_key->table.text;
+      if (const TableDefinition* other = program_.catalog.find_table(referenced)) add_users(other->id, users);
+    }
     Catalog catalog = program_.catalog;
     try {
       bind_alteration(*parse(made.text).front().alteration, catalog);
@@ -171,18 +212,24 @@ class Change {
     }
     if (program) {
       try {
-        program = with_definition(*program, made.text);
+        program = with_definition(*program, text_of(made));
       } catch (const SourceError& error) {
         refuse_uncompiled(error);
       }
     } else {
       program = with_one_more(made);
     }
-    if (table.primary_key) return program;
+    if (!table.primary_key) program = with_list_of_rows(*program, table);
+    for (const std::string& key : made.foreign_keys)
+      program = Change(*program, command_).alter(parse(key).front());
+    return program;
+  }
+
+  std::unique_ptr<Program> with_list_of_rows(const Program& made, const syntax::Table& table) const {
     const std::string list = table.name.text + "_rows";
-    if (program->catalog.find_table(list) != nullptr || find_index(program->catalog, list) != nullptr)
+    if (made.catalog.find_table(list) != nullptr || find_index(made.catalog, list) != nullptr)
       refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", list);
-    return with_definition(*program, fmt::format("CREATE INDEX {} ON {} ()", list, table.name.text));
+    return with_definition(made, fmt::format("CREATE INDEX {} ON {} ()", list, table.name.text));
   }
 
   // An index keeps the name that it was given first, whatever others come and go.
@@ -205,10 +252,14 @@ class Change {
   // nothing.
   std::unique_ptr<Program> with_one_more(const Definition& made) const {
     try {
-      return with_definition(program_, made.text);
+      return with_definition(program_, text_of(made));
     } catch (const SourceError& error) {
       refuse_uncompiled(error);
     }
+  }
+
+  static const std::string& text_of(const Definition& made) {
+    return made.foreign_keys.empty() ? made.text : made.text_without_foreign_keys;
   }
 
   void check_relation(const Definition& made) const {
@@ -236,21 +287,37 @@ class Change {
     return program;
   }
 
-  // One after the other, each from the program that the one before has left.
+  // One after the other, each from the program that the one before has left; of tables, those first that no
+  // other one refers to.
   std::unique_ptr<Program> drop_all() {
     std::unique_ptr<Program> program;
-    for (const syntax::Name& name : command_.names) {
+    std::vector<std::string> names;
+    for (const syntax::Name& name : command_.names) names.push_back(name.text);
+    while (!names.empty()) {
       const Program& present = program ? *program : program_;
-      if (command_.if_exists && !exists(present, name.text)) {
-        if (!notice_.empty()) notice_ += "\n";
-        notice_ += fmt::format("{} \"{}\" does not exist, skipping", word_of(command_.dropped), name.text);
+      const auto next = std::ranges::find_if(names, [&](const std::string& name) {
+        const TableDefinition* table = present.catalog.find_table(name);
+        return command_.dropped != DefinitionKind::kTable || table == nullptr ||
+               std::ranges::none_of(names, [&](const std::string& other) {
+                 const TableDefinition* user = present.catalog.find_table(other);
+                 return user != nullptr && user != table && refers_to(*user, table->id);
+               });
+      });
+      const std::string name = next == names.end() ? names.front() : *next;
+      names.erase(next == names.end() ? names.begin() : next);
+      if (command_.if_exists && !exists(present, name)) {
+        notify(fmt::format("{} \"{}\" does not exist, skipping", word_of(command_.dropped), name));
         continue;
       }
+      if (command_.names.size() == 1) return drop(name);
       syntax::Command one;
       one.kind = syntax::Command::Kind::kDrop;
       one.dropped = command_.dropped;
-      one.names = {name};
-      program = command_.names.size() == 1 ? drop(name.text) : Change(present, one).drop(name.text);
+      one.cascades = command_.cascades;
+      one.names = {{name, {}}};
+      Change change(present, one);
+      program = change.drop(name);
+      if (!change.notice().empty()) notify(change.notice());
     }
     return program;
   }
@@ -302,8 +369,28 @@ class Change {
                     "cannot drop sequence {} because other objects depend on it: table {} draws from it",
                     name, owner.name);
     }
+    for (const TableDefinition& other : program_.catalog.tables()) {
+      for (const ForeignKey& key : other.foreign_keys) {
+        if (key.referenced != table->id || other.id == table->id) continue;
+        if (!command_.cascades) {
+          refuse_change(sqlstate_of_catalog::kNeededByOthers,
+                        "cannot drop table {} because other objects depend on it: constraint {} on table {} "
+                        "depends on it; use DROP ... CASCADE to drop it too",
+                        name, key.name, other.name);
+        }
+        const std::string line = fmt::format("drop cascades to constraint {} on table {}", key.name, other.name);
+        Change without(program_, command_);
+        const std::unique_ptr<Program> program = without.drop_foreign_key(other, key);
+        Change rest(*program, command_);
+        std::unique_ptr<Program> dropped = rest.drop_table(name);
+        notify(line);
+        if (!rest.notice().empty()) notify(rest.notice());
+        return dropped;
+      }
+    }
+    // A procedure that only looks at the table for its foreign keys does without it.
     const std::vector<char> users = users_of(table->id);
-    if (const auto user = std::ranges::find(users, 1); user != users.end()) {
+    if (const auto user = std::ranges::find(users, 1); user != users.end() && table->foreign_keys.empty()) {
       refuse_change(sqlstate_of_catalog::kNeededByOthers,
                     "cannot drop table {} because other objects depend on it: procedure {} uses it", name,
                     program_.procedures[static_cast<size_t>(user - users.begin())].name);
@@ -316,6 +403,36 @@ class Change {
     std::unique_ptr<Program> program = changed(program_.catalog.without(table->id), std::move(pieces), users);
     for (const std::string& sequence : sequences) program = Change(*program, command_).drop_table(sequence);
     return program;
+  }
+
+  static bool refers_to(const TableDefinition& table, TableId other) {
+    return std::ranges::find(table.foreign_keys, other, &ForeignKey::referenced) != table.foreign_keys.end();
+  }
+
+  // Takes the key's index with it, if it was made for the key.
+  std::unique_ptr<Program> drop_foreign_key(const TableDefinition& table, const ForeignKey& key) const {
+    std::vector<char> users = users_of(table.id);
+    add_users(key.referenced, users);
+    Pieces pieces = pieces_of(program_.source);
+    size_t nth = 0;  // among the table's foreign keys
+    while (&table.foreign_keys[nth] != &key) ++nth;
+    const auto piece = std::ranges::find_if(pieces, [&](const auto& each) {
+      return each->kind == Kind::kAlteration && each->table == table.name &&
+             parse(each->text).front().alteration->foreign_key && nth-- == 0;
+    });
+    CHECK(piece != pieces.end());
+    pieces.erase(piece);
+    Catalog catalog = program_.catalog;
+    catalog.drop_foreign_key(table.id, key.name);
+    if (const IndexDefinition* index = find_index(catalog, key.name + "_idx");
+        index != nullptr && find(pieces, Kind::kIndex, index->name) == pieces.end())
+      catalog = catalog.without(index->id);
+    return changed(std::move(catalog), std::move(pieces), users);
+  }
+
+  void add_users(TableId table, std::vector<char>& users) const {
+    const std::vector<char> more = users_of(table);
+    for (size_t i = 0; i < more.size(); ++i) users[i] |= more[i];
   }
 
   // The sequences that the table's SERIAL columns draw from: they are the table's own.

@@ -39,10 +39,11 @@ class RecordedRows final : public Recording {
   void record(OperationId, uint32_t, uint32_t rows, std::span<const Value> values) override {
     count_ += rows;
     const size_t width = row_.size();
-    if (width == 0) return;
+    if (width == 0 || rows == 0) return;
+    const size_t stride = values.size() / rows;  // what constraints look at comes behind the columns
     for (uint32_t row = 0; row < rows; ++row) {
       for (size_t column = 0; column < width; ++column)
-        row_[column] = Argument::of(values[row * width + column]);
+        row_[column] = Argument::of(values[row * stride + column]);
       rows_.add(row_);
     }
   }
@@ -469,6 +470,16 @@ StatementResult SqlSession::run_change(const BoundStatement& statement, std::spa
           request.body = change.each.body;
           request.recording = &recorded;
           request.sequences = &sequences_;
+          if (!change.conflict_columns.empty()) {
+            std::string key;
+            for (const size_t column : change.conflict_columns)
+              query::append_key(select.columns[column].type.kind, found.row(i)[column], key);
+            if (!seen.insert(std::move(key)).second) {
+              result = StatementResult::failure(
+                  sqlstate::kCardinality, "ON CONFLICT DO UPDATE command cannot affect row a second time");
+              return roll_back(result);
+            }
+          }
           ran = run_body(request, result);
         }
         return ran;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "recovery/database/constraint_check.h"
 #include "recovery/rows/index_builder.h"
 
 namespace mneme {
@@ -113,6 +114,8 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
                                                   tag_of_change(command), lock_timeout->count()));
   }
   Database& database = working.database();
+  if (StatementResult fulfilled = check_added_constraints(working, changed.program->catalog); !fulfilled.ok())
+    return fulfilled;
   std::optional<Database::Prepared> tables;
   if (!same_tables(database.catalog(), changed.program->catalog)) {
     tables = database.prepare(changed.program->catalog);

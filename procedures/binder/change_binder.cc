@@ -1,0 +1,625 @@
+#include "procedures/binder/change_binder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "procedures/binder/constant_folding.h"
+#include "procedures/binder/expression_binder.h"
+#include "procedures/binder/expression_nodes.h"
+#include "procedures/ir/ir_walk.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
+
+namespace mneme {
+
+using ir::Statement;
+using ir::StatementKind;
+
+namespace {
+
+constexpr const char* kForeignKeyViolation = "23503";
+constexpr const char* kCheckViolation = "23514";
+constexpr const char* kInvalidColumnReference = "42P10";
+
+Statement make(StatementKind kind, ir::SourceLocation where) {
+  Statement statement;
+  statement.kind = kind;
+  statement.where = where;
+  return statement;
+}
+
+std::string new_name(const Column& column) {
+  return "new " + column.name;
+}
+std::string old_name(const Column& column) {
+  return "old " + column.name;
+}
+
+syntax::Expr reference(std::string qualifier, std::string name, ir::SourceLocation where) {
+  syntax::Expr expr;
+  expr.kind = syntax::ExprKind::kReference;
+  expr.qualifier = std::move(qualifier);
+  expr.text = std::move(name);
+  expr.where = where;
+  return expr;
+}
+
+syntax::Expr equality(syntax::Expr left, syntax::Expr right) {
+  syntax::Expr equal;
+  equal.kind = syntax::ExprKind::kBinary;
+  equal.op = ir::Op::kEqual;
+  equal.where = left.where;
+  equal.args.push_back(std::move(left));
+  equal.args.push_back(std::move(right));
+  return equal;
+}
+
+// The message of a RAISE, where each % stands for an argument.
+std::string as_format(std::string_view message) {
+  std::string format;
+  for (const char c : message) format += c == '%' ? "%%" : std::string(1, c);
+  return format;
+}
+
+Statement raise_if(ir::Expr condition, const char* sqlstate, std::string_view message,
+                   ir::SourceLocation where) {
+  Statement choice = make(StatementKind::kIf, where);
+  choice.expr = std::move(condition);
+  Statement raise = make(StatementKind::kRaise, where);
+  raise.sqlstate = sqlstate;
+  raise.message = as_format(message);
+  choice.body.push_back(std::move(raise));
+  return choice;
+}
+
+ir::Expr constant(bool value, ir::SourceLocation where) {
+  ir::Expr expr = nodes::make(ir::ExprKind::kConstant, nodes::kBoolean, where);
+  expr.constant = Value::of_bool(value);
+  return expr;
+}
+
+ir::Expr negated(ir::Expr condition) {
+  const ir::SourceLocation where = condition.where;
+  return nodes::make_unary(ir::Op::kNot, nodes::kBoolean, std::move(condition), where);
+}
+
+Statement assign(VariableId variable, ir::Expr value, ir::SourceLocation where) {
+  Statement statement = make(StatementKind::kAssign, where);
+  statement.variable = variable;
+  statement.expr = std::move(value);
+  return statement;
+}
+
+bool shares(const std::vector<ColumnId>& a, const std::vector<ColumnId>& b) {
+  return std::ranges::any_of(a, [&](ColumnId column) { return std::ranges::find(b, column) != b.end(); });
+}
+
+// Returns the expression of ON CONFLICT DO UPDATE in which EXCLUDED's columns are the new row's variables. A
+// column without its table is ambiguous there, as in PostgreSQL.
+syntax::Expr with_excluded(syntax::Expr expr, const TableDefinition& table) {
+  if (expr.kind == syntax::ExprKind::kReference) {
+    const std::optional<ColumnId> column = table.find_column(expr.text);
+    if (expr.qualifier == "excluded") {
+      if (!column) {
+        refuse_as(sqlstate::kUndefinedColumn, expr.where, "column excluded.{} does not exist", expr.text);
+      }
+      return reference("", new_name(table.column(*column)), expr.where);
+    }
+    if (expr.qualifier.empty() && column)
+      refuse_as(sqlstate::kAmbiguousColumn, expr.where, "column reference \"{}\" is ambiguous", expr.text);
+    return expr;
+  }
+  for (syntax::Expr& arg : expr.args) arg = with_excluded(std::move(arg), table);
+  return expr;
+}
+
+std::vector<std::string> names_of(const TableDefinition& table, const std::vector<ColumnId>& columns,
+                                  std::string (*name)(const Column&)) {
+  std::vector<std::string> names;
+  for (const ColumnId column : columns) names.push_back(name(table.column(column)));
+  return names;
+}
+
+}  // namespace
+
+void ChangeBinder::bind(const syntax::Operation& change, const Perform& perform, Statements& out) {
+  const TableDefinition* table = catalog_.find_table(change.tables[0].table.text);
+  if (table == nullptr) {
+    out.push_back(perform(change, out));
+    return;
+  }
+  names_.open_block();
+  switch (change.kind) {
+    case ir::OperationKind::kInsert:
+      bind_insert(*table, change, perform, out);
+      break;
+    case ir::OperationKind::kUpdate:
+      bind_update(*table, change, perform, out);
+      break;
+    case ir::OperationKind::kDelete:
+      bind_delete(*table, change, perform, out);
+      break;
+    case ir::OperationKind::kSelect:
+      CHECK(false && "a SELECT changes nothing");
+  }
+  names_.close_block();
+}
+
+// ---- INSERT ----
+
+void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Operation& change,
+                               const Perform& perform, Statements& out) {
+  const ir::SourceLocation where = change.where;
+  const std::vector<Columns> arbiters =
+      change.on_conflict ? find_arbiters(table, *change.on_conflict) : std::vector<Columns>();
+  Statement insert = perform(change, out);
+  if (arbiters.empty() && table.checks.empty() && table.foreign_keys.empty()) {
+    out.push_back(std::move(insert));
+    return;
+  }
+  hoist_values(table, insert.operation, !arbiters.empty() || !table.checks.empty(), out);
+  for (const CheckConstraint& each : table.checks) check(table, each, where, out);
+  Statements inserts;
+  inserts.push_back(std::move(insert));
+  for (const ForeignKey& key : table.foreign_keys) expect_referenced(table, key, where, inserts);
+  if (arbiters.empty()) {
+    std::ranges::move(inserts, std::back_inserter(out));
+    return;
+  }
+  std::vector<ir::Expr> conflicts;
+  for (const Columns& arbiter : arbiters)
+    conflicts.push_back(variable(probe(table, arbiter, names_of(table, arbiter, new_name), where, out), where));
+  Statement choice = make(StatementKind::kIf, where);
+  choice.expr = ir::join(ir::Op::kOr, conflicts);
+  Statements otherwise;
+  if (change.on_conflict->updates) {
+    bind(update_of_conflict(table, change, arbiters[0]), perform, otherwise);
+  } else if (keeps_found_) {
+    otherwise.push_back(assign(names_.found(), constant(false, where), where));
+  }
+  for (Statement& each : otherwise) choice.body.push_back(std::move(each));
+  for (Statement& each : inserts) choice.else_body.push_back(std::move(each));
+  out.push_back(std::move(choice));
+}
+
+void ChangeBinder::hoist_values(const TableDefinition& table, OperationId id, bool looks_for_nulls,
+                                Statements& out) {
+  ir::Operation& insert = procedure_.operations[id.value];
+  std::vector<char> may_be_null(table.columns.size());
+  for (uint32_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
+    const VariableId kept = declare(new_name(column), column.type, insert.where);
+    may_be_null[i] = !column.nullable && (insert.values[i].kind != ir::ExprKind::kConstant ||
+                                          insert.values[i].constant.is_null());
+    const bool varies = insert.values[i].text_varies;
+    out.push_back(assign(kept, std::move(insert.values[i]), insert.where));
+    insert.values[i] = variable(kept, insert.where);
+    if (varies) names_.note_text_varies(kept);
+  }
+  note_names(catalog_, insert);
+  for (uint32_t i = 0; looks_for_nulls && i < table.columns.size(); ++i) {
+    if (may_be_null[i] == 0) continue;
+    const Column& column = table.columns[i];
+    out.push_back(raise_if(
+        nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
+                          variable(variable_named(new_name(column)), insert.where), insert.where),
+        sqlstate::kNotNull,
+        fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint", column.name,
+                    table.name),
+        insert.where));
+  }
+}
+
+std::vector<ChangeBinder::Columns> ChangeBinder::find_arbiters(const TableDefinition& table,
+                                                               const syntax::OnConflict& conflict) const {
+  std::vector<Columns> arbiters;
+  if (!conflict.columns.empty() || !conflict.constraint.empty()) {
+    arbiters.push_back(columns_of_conflict(catalog_, table, conflict));
+    return arbiters;
+  }
+  for (const IndexId id : table.indexes) {
+    if (catalog_.index(id).unique) arbiters.push_back(catalog_.index(id).columns);
+  }
+  return arbiters;
+}
+
+syntax::Operation ChangeBinder::update_of_conflict(const TableDefinition& table,
+                                                   const syntax::Operation& insert,
+                                                   const Columns& arbiter) const {
+  const syntax::OnConflict& conflict = *insert.on_conflict;
+  syntax::Operation update =
+      rows_of(ir::OperationKind::kUpdate, table, arbiter, names_of(table, arbiter, new_name), conflict.where);
+  update.tables = insert.tables;
+  if (!insert.tables[0].alias.empty()) {
+    for (syntax::Expr& condition : update.conditions) condition.args[0].qualifier = insert.tables[0].alias.text;
+  }
+  update.text = insert.text;
+  update.columns = conflict.set_columns;
+  for (const syntax::Expr& value : conflict.set_values) update.values.push_back(with_excluded(value, table));
+  for (const syntax::Expr& condition : conflict.conditions)
+    update.conditions.push_back(with_excluded(condition, table));
+  update.items = insert.items;
+  update.into = insert.into;
+  update.strict = insert.strict;
+  return update;
+}
+
+std::vector<ColumnId> columns_of_conflict(const Catalog& catalog, const TableDefinition& table,
+                                          const syntax::OnConflict& conflict) {
+  if (!conflict.constraint.empty()) {
+    for (const IndexId id : table.indexes) {
+      const IndexDefinition& index = catalog.index(id);
+      if (index.unique && index.name == conflict.constraint.text) return index.columns;
+    }
+    refuse_as(sqlstate::kUndefinedObject, conflict.constraint.where,
+              "constraint \"{}\" for table \"{}\" does not exist", conflict.constraint.text, table.name);
+  }
+  std::vector<ColumnId> wanted;
+  for (const syntax::Name& name : conflict.columns) {
+    const std::optional<ColumnId> column = table.find_column(name.text);
+    if (!column)
+      refuse_as(sqlstate::kUndefinedColumn, name.where, "column \"{}\" does not exist", name.text);
+    if (std::ranges::find(wanted, *column) == wanted.end()) wanted.push_back(*column);
+  }
+  for (const IndexId id : table.indexes) {
+    const IndexDefinition& index = catalog.index(id);
+    if (index.unique && std::ranges::is_permutation(index.columns, wanted)) return index.columns;
+  }
+  refuse_as(kInvalidColumnReference, conflict.where,
+            "there is no unique or exclusion constraint matching the ON CONFLICT specification");
+}
+
+// ---- UPDATE and DELETE ----
+
+void ChangeBinder::bind_update(const TableDefinition& table, const syntax::Operation& change,
+                               const Perform& perform, Statements& out) {
+  Columns changed;
+  for (const syntax::Name& name : change.columns) {
+    if (const auto column = table.find_column(name.text)) changed.push_back(*column);
+  }
+  Columns kept;
+  const auto keep = [&](const Columns& columns) {
+    for (const ColumnId column : columns) {
+      if (std::ranges::find(kept, column) == kept.end()) kept.push_back(column);
+    }
+  };
+  for (const CheckConstraint& each : table.checks) {
+    if (shares(each.columns, changed)) keep(each.columns);
+  }
+  for (const ForeignKey& key : table.foreign_keys) {
+    if (shares(key.columns, changed)) keep(key.columns);
+  }
+  if (const auto references = references_to(table, &changed); !references.empty())
+    follow_key_changes(table, change, references, out);
+  Statement update = perform(change, out);
+  if (kept.empty()) {
+    out.push_back(std::move(update));
+    return;
+  }
+  keep_columns(table, "new ", kept, update, out);
+  Statements body;
+  for (const CheckConstraint& each : table.checks) {
+    if (shares(each.columns, changed)) check(table, each, change.where, body);
+  }
+  for (const ForeignKey& key : table.foreign_keys) {
+    if (shares(key.columns, changed)) expect_referenced(table, key, change.where, body);
+  }
+  for (Statement& each : body) update.body.push_back(std::move(each));
+  out.push_back(std::move(update));
+}
+
+void ChangeBinder::bind_delete(const TableDefinition& table, const syntax::Operation& change,
+                               const Perform& perform, Statements& out) {
+  const std::vector<Reference> references = references_to(table, nullptr);
+  Statement erase = perform(change, out);
+  if (references.empty()) {
+    out.push_back(std::move(erase));
+    return;
+  }
+  Columns kept;
+  for (const Reference& reference : references) {
+    for (const ColumnId column : reference.key->referenced_columns) {
+      if (std::ranges::find(kept, column) == kept.end()) kept.push_back(column);
+    }
+  }
+  keep_columns(table, "old ", kept, erase, out);
+  Statements body;
+  for (const Reference& reference : references) follow_delete(table, reference, change.where, body);
+  for (Statement& each : body) erase.body.push_back(std::move(each));
+  out.push_back(std::move(erase));
+}
+
+std::vector<ChangeBinder::Reference> ChangeBinder::references_to(const TableDefinition& table,
+                                                                 const Columns* changed) const {
+  std::vector<Reference> references;
+  for (const TableDefinition& other : catalog_.tables()) {
+    for (const ForeignKey& key : other.foreign_keys) {
+      if (key.referenced == table.id && (changed == nullptr || shares(key.referenced_columns, *changed)))
+        references.push_back({&other, &key});
+    }
+  }
+  return references;
+}
+
+void ChangeBinder::follow_delete(const TableDefinition& table, const Reference& reference,
+                                 ir::SourceLocation where, Statements& out) {
+  const ForeignKey& key = *reference.key;
+  const std::vector<std::string> old = names_of(table, key.referenced_columns, old_name);
+  switch (key.on_delete) {
+    case ForeignKeyAction::kNoAction:
+    case ForeignKeyAction::kRestrict:
+      return expect_no_reference(table, reference, where, out);
+    case ForeignKeyAction::kCascade:
+      return perform_unseen(rows_of(ir::OperationKind::kDelete, *reference.table, key.columns, old, where),
+                            out);
+    case ForeignKeyAction::kSetNull:
+    case ForeignKeyAction::kSetDefault:
+      break;
+  }
+  syntax::Operation update =
+      rows_of(ir::OperationKind::kUpdate, *reference.table, key.columns, old, where);
+  for (const ColumnId column : key.columns) {
+    update.columns.push_back({reference.table->column(column).name, where});
+    syntax::Expr& value = update.values.emplace_back();
+    value.where = where;
+    if (key.on_delete == ForeignKeyAction::kSetDefault) value.kind = syntax::ExprKind::kDefault;
+  }
+  perform_unseen(update, out);
+}
+
+void ChangeBinder::expect_no_reference(const TableDefinition& table, const Reference& reference,
+                                       ir::SourceLocation where, Statements& out) {
+  const ForeignKey& key = *reference.key;
+  const VariableId found = probe(*reference.table, key.columns,
+                                 names_of(table, key.referenced_columns, old_name), where, out);
+  out.push_back(raise_if(
+      variable(found, where), kForeignKeyViolation,
+      fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
+                  table.name, key.name, reference.table->name),
+      where));
+}
+
+// The rows that refer to a key are looked at before it changes: FOR old, new IN SELECT ... LOOP.
+void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax::Operation& change,
+                                      const std::vector<Reference>& references, Statements& out) {
+  syntax::Operation rows = change;
+  rows.kind = ir::OperationKind::kSelect;
+  rows.text = "rows that refer to what changes in: " + change.text;
+  rows.for_update = change.where;
+  rows.items.clear();
+  rows.into.clear();
+  rows.columns.clear();
+  rows.values.clear();
+  const std::string& name = (change.tables[0].alias.empty() ? change.tables[0].table : change.tables[0].alias).text;
+  Columns keys;
+  for (const Reference& each : references) {
+    for (const ColumnId column : each.key->referenced_columns) {
+      if (std::ranges::find(keys, column) == keys.end()) keys.push_back(column);
+    }
+  }
+  std::vector<syntax::Target> targets;
+  names_.open_block();
+  for (const ColumnId column : keys) {
+    const Column& definition = table.column(column);
+    const auto set = std::ranges::find(change.columns, definition.name, &syntax::Name::text);
+    syntax::Expr former = reference(name, definition.name, change.where);
+    syntax::Expr value = former;
+    if (set != change.columns.end()) {
+      value = change.values[static_cast<size_t>(set - change.columns.begin())];
+      if (value.kind == syntax::ExprKind::kDefault) {
+        refuse_as(sqlstate::kNotSupported, value.where,
+                  "a key that foreign keys refer to is not set to its DEFAULT here; write the value");
+      }
+    }
+    rows.items.push_back({false, {}, std::move(former), {}});
+    rows.items.push_back({false, {}, std::move(value), {}});
+    for (const std::string& each : {old_name(definition), new_name(definition)}) {
+      declare(each, definition.type, change.where);
+      targets.push_back({{each, change.where}, {}});
+    }
+  }
+  const VariableId seen = names_.declare_hidden("a key has changed", nodes::kBoolean);
+  out.push_back(assign(seen, constant(false, change.where), change.where));
+  Statement loop = make(StatementKind::kForQuery, change.where);
+  loop.operation = operations_.bind(rows, OperationBinder::Use::kForLoop, targets);
+  if (std::optional<ir::Expr> raising = operations_.take_raising()) out.push_back(make_raising(std::move(*raising)));
+  loop.found = names_.declare_hidden("found", nodes::kBoolean);
+  Statements body;
+  for (const Reference& each : references) follow_key_change(table, each, seen, change.where, body);
+  for (Statement& each : body) loop.body.push_back(std::move(each));
+  names_.close_block();
+  out.push_back(std::move(loop));
+}
+
+void ChangeBinder::follow_key_change(const TableDefinition& table, const Reference& each, VariableId seen,
+                                     ir::SourceLocation where, Statements& out) {
+  const ForeignKey& key = *each.key;
+  std::vector<ir::Expr> differ;
+  ExpressionBinder binder(names_, strings_);
+  for (const ColumnId column : key.referenced_columns) {
+    const Column& definition = table.column(column);
+    syntax::Expr differs = equality(reference("", old_name(definition), where),
+                                    reference("", new_name(definition), where));
+    differs.op = ir::Op::kNotEqual;
+    differ.push_back(binder.bind_condition(differs));
+  }
+  Statement choice = make(StatementKind::kIf, where);
+  choice.expr = ir::join(ir::Op::kOr, differ);
+  const std::vector<std::string> old = names_of(table, key.referenced_columns, old_name);
+  Statements body;
+  if (key.on_update == ForeignKeyAction::kNoAction || key.on_update == ForeignKeyAction::kRestrict) {
+    expect_no_reference(table, each, where, body);
+  } else {
+    // One row's new key may be another's old one: then the rows that refer to it would move twice.
+    body.push_back(raise_if(variable(seen, where), sqlstate::kNotSupported,
+                            fmt::format("an UPDATE of several keys of table {}, which foreign key {} follows, is "
+                                        "not supported: update one row at a time",
+                                        table.name, key.name),
+                            where));
+    body.push_back(assign(seen, constant(true, where), where));
+    syntax::Operation update = rows_of(ir::OperationKind::kUpdate, *each.table, key.columns, old, where);
+    for (size_t i = 0; i < key.columns.size(); ++i) {
+      update.columns.push_back({each.table->column(key.columns[i]).name, where});
+      syntax::Expr value;
+      value.where = where;
+      if (key.on_update == ForeignKeyAction::kCascade)
+        value = reference("", new_name(table.column(key.referenced_columns[i])), where);
+      if (key.on_update == ForeignKeyAction::kSetDefault) value.kind = syntax::ExprKind::kDefault;
+      update.values.push_back(std::move(value));
+    }
+    // Its own foreign key is the one that is followed: the new key is there once the statement is done.
+    Statement statement = make(StatementKind::kOperation, where);
+    statement.operation = operations_.bind(update, OperationBinder::Use::kInto, {});
+    procedure_.operations[statement.operation.value].found =
+        names_.declare_hidden("found", nodes::kBoolean);
+    note_names(catalog_, procedure_.operations[statement.operation.value]);
+    body.push_back(std::move(statement));
+  }
+  for (Statement& statement : body) choice.body.push_back(std::move(statement));
+  out.push_back(std::move(choice));
+}
+
+// ---- what all of them are made of ----
+
+void ChangeBinder::check(const TableDefinition& table, const CheckConstraint& check, ir::SourceLocation where,
+                         Statements& out) {
+  // A column's name means the column, whatever the procedure's variables are named.
+  ir::Procedure alone;
+  Names names(catalog_, alone);
+  names.open_block();
+  const RowSource source{table.name, &table, 0};
+  ir::Expr condition = ExpressionBinder(names, strings_, {&source, 1})
+                           .bind_condition(parse_expression(check.condition));
+  ir::walk(condition, [&](ir::Expr& part) {
+    if (part.kind == ir::ExprKind::kColumn) {
+      part = variable(variable_named(new_name(table.column(part.column))), where);
+    } else if (part.kind == ir::ExprKind::kVariable) {
+      part.variable = names_.call_time();  // the only one there is
+    }
+    part.where = where;
+  });
+  ConstantFolder(strings_).fold_alone(condition);
+  out.push_back(raise_if(
+      negated(std::move(condition)), kCheckViolation,
+      fmt::format("new row for relation \"{}\" violates check constraint \"{}\"", table.name, check.name),
+      where));
+}
+
+void ChangeBinder::expect_referenced(const TableDefinition& table, const ForeignKey& key,
+                                     ir::SourceLocation where, Statements& out) {
+  std::vector<ir::Expr> given;
+  for (const ColumnId column : key.columns) {
+    const Column& definition = table.column(column);
+    if (!definition.nullable) continue;
+    given.push_back(negated(
+        nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
+                          variable(variable_named(new_name(definition)), where), where)));
+  }
+  Statements looks;
+  const VariableId found = probe(catalog_.table(key.referenced), key.referenced_columns,
+                                 names_of(table, key.columns, new_name), where, looks);
+  looks.push_back(raise_if(
+      negated(variable(found, where)), kForeignKeyViolation,
+      fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"", table.name,
+                  key.name),
+      where));
+  if (given.empty()) {
+    std::ranges::move(looks, std::back_inserter(out));
+    return;
+  }
+  Statement choice = make(StatementKind::kIf, where);
+  choice.expr = ir::join(ir::Op::kAnd, given);
+  for (Statement& each : looks) choice.body.push_back(std::move(each));
+  out.push_back(std::move(choice));
+}
+
+void ChangeBinder::keep_columns(const TableDefinition& table, std::string_view prefix, const Columns& columns,
+                                Statement& statement, Statements& out) {
+  const ir::SourceLocation where = statement.where;
+  ir::Operation& operation = procedure_.operations[statement.operation.value];
+  const bool gives_row = !operation.outputs.empty() && statement.kind == StatementKind::kOperation;
+  const RowSource source{table.name, &table, 0};
+  for (const ColumnId column : columns) {
+    const Column& definition = table.column(column);
+    operation.outputs.push_back({*find_column({&source, 1}, table.name, definition.name, where),
+                                 declare(std::string(prefix) + definition.name, definition.type, where)});
+  }
+  note_names(catalog_, operation);
+  if (gives_row) {
+    // RETURNING INTO takes one row.
+    const VariableId seen = names_.declare_hidden("a row is there", nodes::kBoolean);
+    out.push_back(assign(seen, constant(false, where), where));
+    statement.body.push_back(
+        raise_if(variable(seen, where), sqlstate::kTooManyRows, "query returned more than one row", where));
+    statement.body.push_back(assign(seen, constant(true, where), where));
+    if (operation.strict)
+      refuse_as(sqlstate::kNotSupported, where,
+                "RETURNING INTO STRICT is not supported where the table's constraints look at the row; leave "
+                "STRICT out, and test FOUND");
+  }
+  statement.kind = StatementKind::kForQuery;
+}
+
+syntax::Operation ChangeBinder::rows_of(ir::OperationKind kind, const TableDefinition& table,
+                                        const Columns& columns, const std::vector<std::string>& variables,
+                                        ir::SourceLocation where) const {
+  syntax::Operation rows;
+  rows.kind = kind;
+  rows.where = where;
+  rows.tables.push_back({{table.name, where}, {}});
+  rows.text = "rows of " + table.name + " where";
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string& column = table.column(columns[i]).name;
+    rows.text += fmt::format("{} {} = {}", i == 0 ? "" : " and", column, variables[i]);
+    rows.conditions.push_back(
+        equality(reference(table.name, column, where), reference("", variables[i], where)));
+  }
+  return rows;
+}
+
+VariableId ChangeBinder::probe(const TableDefinition& table, const Columns& columns,
+                               const std::vector<std::string>& variables, ir::SourceLocation where,
+                               Statements& out) {
+  Statement statement = make(StatementKind::kOperation, where);
+  statement.operation =
+      operations_.bind(rows_of(ir::OperationKind::kSelect, table, columns, variables, where),
+                       OperationBinder::Use::kPerform, {});
+  ir::Operation& operation = procedure_.operations[statement.operation.value];
+  operation.found = names_.declare_hidden("found", nodes::kBoolean);
+  const VariableId found = operation.found;
+  note_names(catalog_, operation);
+  out.push_back(std::move(statement));
+  return found;
+}
+
+void ChangeBinder::perform_unseen(const syntax::Operation& change, Statements& out) {
+  const Perform perform = [&](const syntax::Operation& operation, Statements&) {
+    Statement statement = make(StatementKind::kOperation, operation.where);
+    statement.operation = operations_.bind(operation, OperationBinder::Use::kInto, {});
+    statement.found = procedure_.operations[statement.operation.value].found =
+        names_.declare_hidden("found", nodes::kBoolean);
+    note_names(catalog_, procedure_.operations[statement.operation.value]);
+    return statement;
+  };
+  bind(change, perform, out);
+}
+
+VariableId ChangeBinder::declare(const std::string& name, const Type& type, ir::SourceLocation where) {
+  return names_.declare({name, where}, type, false, false);
+}
+
+ir::Expr ChangeBinder::variable(VariableId id, ir::SourceLocation where) const {
+  ir::Expr expr = nodes::make(ir::ExprKind::kVariable, names_.type_of(id), where);
+  expr.variable = id;
+  return expr;
+}
+
+VariableId ChangeBinder::variable_named(const std::string& name) const {
+  const Declared* declared = names_.find(name);
+  CHECK(declared != nullptr);
+  return declared->variable;
+}
+
+}  // namespace mneme

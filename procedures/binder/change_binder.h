@@ -1,0 +1,108 @@
+// Change binder: an INSERT, UPDATE or DELETE to statements: the operation itself, and around it what ON
+// CONFLICT, CHECK and FOREIGN KEY ask for.
+//
+// Flow        syntax::Operation -> operations, IF, RAISE, FOR over the operation's rows -> the body
+// Invariants  what constraints ask for is made of ordinary operations: analysis, replay and machine code know
+//             nothing of constraints, and a replayed call looks at the rows that the call looked at. A
+//             foreign key is looked at once all rows of its statement are changed, as PostgreSQL does; where
+//             a key that others refer to changes, before.
+//             An INSERT's values are evaluated once, into variables, before a CHECK, ON CONFLICT or foreign
+//             key looks at them.
+// Names       no name of a user's holds a blank: "new a" is the variable that holds the new row's column a,
+//             "old a" the one that holds the former row's.
+// Errors      refuse(), with PostgreSQL's SQLSTATEs.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/schema/catalog.h"
+#include "procedures/binder/names.h"
+#include "procedures/binder/operation_binder.h"
+#include "procedures/ir/ir.h"
+#include "procedures/parser/syntax.h"
+
+namespace mneme {
+
+class ChangeBinder {
+ public:
+  using Statements = std::vector<ir::Statement>;
+  // Binds the operation whose rows, or whose number of rows, is the user's, and returns the statement that
+  // performs it: kOperation or kForQuery. Appends what is to come before it to `out`.
+  using Perform = std::function<ir::Statement(const syntax::Operation&, Statements& out)>;
+
+  // `keeps_found`: the statements are a procedure's, whose FOUND says whether the operation changed rows.
+  ChangeBinder(const Catalog& catalog, std::deque<std::string>& strings, Names& names,
+               OperationBinder& operations, ir::Procedure& procedure, bool keeps_found)
+      : catalog_(catalog),
+        strings_(strings),
+        names_(names),
+        operations_(operations),
+        procedure_(procedure),
+        keeps_found_(keeps_found) {}
+
+  // `change`: of one row, where it is an INSERT.
+  void bind(const syntax::Operation& change, const Perform& perform, Statements& out);
+
+ private:
+  struct Reference {
+    const TableDefinition* table;
+    const ForeignKey* key;
+  };
+  using Columns = std::vector<ColumnId>;
+
+  void bind_insert(const TableDefinition& table, const syntax::Operation& change, const Perform& perform,
+                   Statements& out);
+  void bind_update(const TableDefinition& table, const syntax::Operation& change, const Perform& perform,
+                   Statements& out);
+  void bind_delete(const TableDefinition& table, const syntax::Operation& change, const Perform& perform,
+                   Statements& out);
+
+  void hoist_values(const TableDefinition& table, OperationId insert, bool looks_for_nulls, Statements& out);
+  std::vector<Columns> find_arbiters(const TableDefinition& table, const syntax::OnConflict& conflict) const;
+  syntax::Operation update_of_conflict(const TableDefinition& table, const syntax::Operation& insert,
+                                       const Columns& arbiter) const;
+  void check(const TableDefinition& table, const CheckConstraint& check, ir::SourceLocation where,
+             Statements& out);
+  void expect_referenced(const TableDefinition& table, const ForeignKey& key, ir::SourceLocation where,
+                         Statements& out);
+  void expect_no_reference(const TableDefinition& table, const Reference& reference, ir::SourceLocation where,
+                           Statements& out);
+  void follow_delete(const TableDefinition& table, const Reference& reference, ir::SourceLocation where,
+                     Statements& out);
+  void follow_key_changes(const TableDefinition& table, const syntax::Operation& change,
+                          const std::vector<Reference>& references, Statements& out);
+  void follow_key_change(const TableDefinition& table, const Reference& reference, VariableId seen,
+                         ir::SourceLocation where, Statements& out);
+  std::vector<Reference> references_to(const TableDefinition& table, const Columns* changed) const;
+
+  // Adds the columns of the operation's rows to what the statement finds, under `prefix`, and makes it a loop.
+  void keep_columns(const TableDefinition& table, std::string_view prefix, const Columns& columns,
+                    ir::Statement& statement, Statements& out);
+  // Whether a row of the table has these values, as a variable.
+  VariableId probe(const TableDefinition& table, const Columns& columns,
+                   const std::vector<std::string>& variables, ir::SourceLocation where, Statements& out);
+  void perform_unseen(const syntax::Operation& change, Statements& out);
+  syntax::Operation rows_of(ir::OperationKind kind, const TableDefinition& table, const Columns& columns,
+                            const std::vector<std::string>& variables, ir::SourceLocation where) const;
+  VariableId declare(const std::string& name, const Type& type, ir::SourceLocation where);
+  ir::Expr variable(VariableId id, ir::SourceLocation where) const;
+  VariableId variable_named(const std::string& name) const;
+
+  const Catalog& catalog_;
+  std::deque<std::string>& strings_;
+  Names& names_;
+  OperationBinder& operations_;
+  ir::Procedure& procedure_;
+  const bool keeps_found_;
+};
+
+// Returns the columns of the unique key that INSERT ... ON CONFLICT DO UPDATE means.
+std::vector<ColumnId> columns_of_conflict(const Catalog& catalog, const TableDefinition& table,
+                                          const syntax::OnConflict& conflict);
+
+}  // namespace mneme
