@@ -369,24 +369,11 @@ class Change {
                     "cannot drop sequence {} because other objects depend on it: table {} draws from it",
                     name, owner.name);
     }
-    for (const TableDefinition& other : program_.catalog.tables()) {
-      for (const ForeignKey& key : other.foreign_keys) {
-        if (key.referenced != table->id || other.id == table->id) continue;
-        if (!command_.cascades) {
-          refuse_change(sqlstate_of_catalog::kNeededByOthers,
-                        "cannot drop table {} because other objects depend on it: constraint {} on table {} "
-                        "depends on it; use DROP ... CASCADE to drop it too",
-                        name, key.name, other.name);
-        }
-        const std::string line = fmt::format("drop cascades to constraint {} on table {}", key.name, other.name);
-        Change without(program_, command_);
-        const std::unique_ptr<Program> program = without.drop_foreign_key(other, key);
-        Change rest(*program, command_);
-        std::unique_ptr<Program> dropped = rest.drop_table(name);
-        notify(line);
-        if (!rest.notice().empty()) notify(rest.notice());
-        return dropped;
-      }
+    if (const auto without = without_references(*table)) {
+      Change rest(*without, command_);
+      std::unique_ptr<Program> program = rest.drop_table(name);
+      if (!rest.notice().empty()) notify(rest.notice());
+      return program;
     }
     // A procedure that only looks at the table for its foreign keys does without it.
     const std::vector<char> users = users_of(table->id);
@@ -405,17 +392,41 @@ class Change {
     return program;
   }
 
+  // The program without the foreign keys of other tables that refer to this one; nullptr: there are none.
+  std::unique_ptr<Program> without_references(const TableDefinition& table) {
+    std::unique_ptr<Program> program;
+    std::vector<std::string> dropped;
+    for (const TableDefinition& other : program_.catalog.tables()) {
+      for (const ForeignKey& key : other.foreign_keys) {
+        if (key.referenced != table.id || other.id == table.id) continue;
+        if (!command_.cascades) {
+          refuse_change(sqlstate_of_catalog::kNeededByOthers,
+                        "cannot drop table {} because other objects depend on it: constraint {} on table {} "
+                        "depends on it; use DROP ... CASCADE to drop it too",
+                        table.name, key.name, other.name);
+        }
+        dropped.push_back(fmt::format("constraint {} on table {}", key.name, other.name));
+        const Change next(program ? *program : program_, command_);
+        program = next.drop_foreign_key(other.name, key.name);
+      }
+    }
+    if (dropped.size() == 1) notify("drop cascades to " + dropped[0]);
+    if (dropped.size() > 1) notify(fmt::format("drop cascades to {} other objects", dropped.size()));
+    return program;
+  }
+
   static bool refers_to(const TableDefinition& table, TableId other) {
     return std::ranges::find(table.foreign_keys, other, &ForeignKey::referenced) != table.foreign_keys.end();
   }
 
   // Takes the key's index with it, if it was made for the key.
-  std::unique_ptr<Program> drop_foreign_key(const TableDefinition& table, const ForeignKey& key) const {
+  std::unique_ptr<Program> drop_foreign_key(const std::string& of, const std::string& name) const {
+    const TableDefinition& table = *program_.catalog.find_table(of);
+    const ForeignKey& key = *std::ranges::find(table.foreign_keys, name, &ForeignKey::name);
     std::vector<char> users = users_of(table.id);
     add_users(key.referenced, users);
     Pieces pieces = pieces_of(program_.source);
-    size_t nth = 0;  // among the table's foreign keys
-    while (&table.foreign_keys[nth] != &key) ++nth;
+    auto nth = &key - table.foreign_keys.data();
     const auto piece = std::ranges::find_if(pieces, [&](const auto& each) {
       return each->kind == Kind::kAlteration && each->table == table.name &&
              parse(each->text).front().alteration->foreign_key && nth-- == 0;

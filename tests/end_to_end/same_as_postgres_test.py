@@ -74,6 +74,9 @@ class SameAsPostgres(EndToEndTest):
     def test_constraints(self):
         self.compare(statements_of("constraints.sql"))
 
+    def test_constraints_in_procedures(self):
+        self.compare(statements_of("constraint_calls.sql"))
+
     def test_savepoints(self):
         self.compare(statements_of("savepoints.sql"))
 
