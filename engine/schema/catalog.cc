@@ -163,13 +163,11 @@ void Catalog::empty(TableId id) {
 }
 
 void Catalog::add_check(TableId id, CheckConstraint check) {
-  tables_.change(id.value,
-                 [&](TableDefinition& changed) { changed.checks.push_back(std::move(check)); });
+  tables_.change(id.value, [&](TableDefinition& changed) { changed.checks.push_back(std::move(check)); });
 }
 
 void Catalog::add_foreign_key(TableId id, ForeignKey key) {
-  tables_.change(id.value,
-                 [&](TableDefinition& changed) { changed.foreign_keys.push_back(std::move(key)); });
+  tables_.change(id.value, [&](TableDefinition& changed) { changed.foreign_keys.push_back(std::move(key)); });
 }
 
 void Catalog::drop_foreign_key(TableId id, std::string_view name) {

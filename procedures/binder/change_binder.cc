@@ -170,7 +170,8 @@ void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Opera
   }
   std::vector<ir::Expr> conflicts;
   for (const Columns& arbiter : arbiters)
-    conflicts.push_back(variable(probe(table, arbiter, names_of(table, arbiter, new_name), where, out), where));
+    conflicts.push_back(
+        variable(probe(table, arbiter, names_of(table, arbiter, new_name), where, out), where));
   Statement choice = make(StatementKind::kIf, where);
   choice.expr = ir::join(ir::Op::kOr, conflicts);
   Statements otherwise;
@@ -202,13 +203,13 @@ void ChangeBinder::hoist_values(const TableDefinition& table, OperationId id, bo
   for (uint32_t i = 0; looks_for_nulls && i < table.columns.size(); ++i) {
     if (may_be_null[i] == 0) continue;
     const Column& column = table.columns[i];
-    out.push_back(raise_if(
-        nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
-                          variable(variable_named(new_name(column)), insert.where), insert.where),
-        sqlstate::kNotNull,
-        fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint", column.name,
-                    table.name),
-        insert.where));
+    out.push_back(
+        raise_if(nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
+                                   variable(variable_named(new_name(column)), insert.where), insert.where),
+                 sqlstate::kNotNull,
+                 fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+                             column.name, table.name),
+                 insert.where));
   }
 }
 
@@ -233,7 +234,8 @@ syntax::Operation ChangeBinder::update_of_conflict(const TableDefinition& table,
       rows_of(ir::OperationKind::kUpdate, table, arbiter, names_of(table, arbiter, new_name), conflict.where);
   update.tables = insert.tables;
   if (!insert.tables[0].alias.empty()) {
-    for (syntax::Expr& condition : update.conditions) condition.args[0].qualifier = insert.tables[0].alias.text;
+    for (syntax::Expr& condition : update.conditions)
+      condition.args[0].qualifier = insert.tables[0].alias.text;
   }
   update.text = insert.text;
   update.columns = conflict.set_columns;
@@ -259,8 +261,7 @@ std::vector<ColumnId> columns_of_conflict(const Catalog& catalog, const TableDef
   std::vector<ColumnId> wanted;
   for (const syntax::Name& name : conflict.columns) {
     const std::optional<ColumnId> column = table.find_column(name.text);
-    if (!column)
-      refuse_as(sqlstate::kUndefinedColumn, name.where, "column \"{}\" does not exist", name.text);
+    if (!column) refuse_as(sqlstate::kUndefinedColumn, name.where, "column \"{}\" does not exist", name.text);
     if (std::ranges::find(wanted, *column) == wanted.end()) wanted.push_back(*column);
   }
   for (const IndexId id : table.indexes) {
@@ -358,8 +359,7 @@ void ChangeBinder::follow_delete(const TableDefinition& table, const Reference& 
     case ForeignKeyAction::kSetDefault:
       break;
   }
-  syntax::Operation update =
-      rows_of(ir::OperationKind::kUpdate, *reference.table, key.columns, old, where);
+  syntax::Operation update = rows_of(ir::OperationKind::kUpdate, *reference.table, key.columns, old, where);
   for (const ColumnId column : key.columns) {
     update.columns.push_back({reference.table->column(column).name, where});
     syntax::Expr& value = update.values.emplace_back();
@@ -372,8 +372,8 @@ void ChangeBinder::follow_delete(const TableDefinition& table, const Reference& 
 void ChangeBinder::expect_no_reference(const TableDefinition& table, const Reference& reference,
                                        ir::SourceLocation where, Statements& out) {
   const ForeignKey& key = *reference.key;
-  const VariableId found = probe(*reference.table, key.columns,
-                                 names_of(table, key.referenced_columns, old_name), where, out);
+  const VariableId found =
+      probe(*reference.table, key.columns, names_of(table, key.referenced_columns, old_name), where, out);
   out.push_back(raise_if(
       variable(found, where), kForeignKeyViolation,
       fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
@@ -392,7 +392,8 @@ void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax
   rows.into.clear();
   rows.columns.clear();
   rows.values.clear();
-  const std::string& name = (change.tables[0].alias.empty() ? change.tables[0].table : change.tables[0].alias).text;
+  const std::string& name =
+      (change.tables[0].alias.empty() ? change.tables[0].table : change.tables[0].alias).text;
   Columns keys;
   for (const Reference& each : references) {
     for (const ColumnId column : each.key->referenced_columns) {
@@ -424,7 +425,8 @@ void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax
   out.push_back(assign(seen, constant(false, change.where), change.where));
   Statement loop = make(StatementKind::kForQuery, change.where);
   loop.operation = operations_.bind(rows, OperationBinder::Use::kForLoop, targets);
-  if (std::optional<ir::Expr> raising = operations_.take_raising()) out.push_back(make_raising(std::move(*raising)));
+  if (std::optional<ir::Expr> raising = operations_.take_raising())
+    out.push_back(make_raising(std::move(*raising)));
   loop.found = names_.declare_hidden("found", nodes::kBoolean);
   Statements body;
   for (const Reference& each : references) follow_key_change(table, each, seen, change.where, body);
@@ -440,8 +442,8 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
   ExpressionBinder binder(names_, strings_);
   for (const ColumnId column : key.referenced_columns) {
     const Column& definition = table.column(column);
-    syntax::Expr differs = equality(reference("", old_name(definition), where),
-                                    reference("", new_name(definition), where));
+    syntax::Expr differs =
+        equality(reference("", old_name(definition), where), reference("", new_name(definition), where));
     differs.op = ir::Op::kNotEqual;
     differ.push_back(binder.bind_condition(differs));
   }
@@ -453,11 +455,12 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
     expect_no_reference(table, each, where, body);
   } else {
     // One row's new key may be another's old one: then the rows that refer to it would move twice.
-    body.push_back(raise_if(variable(seen, where), sqlstate::kNotSupported,
-                            fmt::format("an UPDATE of several keys of table {}, which foreign key {} follows, is "
-                                        "not supported: update one row at a time",
-                                        table.name, key.name),
-                            where));
+    body.push_back(
+        raise_if(variable(seen, where), sqlstate::kNotSupported,
+                 fmt::format("an UPDATE of several keys of table {}, which foreign key {} follows, is "
+                             "not supported: update one row at a time",
+                             table.name, key.name),
+                 where));
     body.push_back(assign(seen, constant(true, where), where));
     syntax::Operation update = rows_of(ir::OperationKind::kUpdate, *each.table, key.columns, old, where);
     for (size_t i = 0; i < key.columns.size(); ++i) {
@@ -472,8 +475,7 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
     // Its own foreign key is the one that is followed: the new key is there once the statement is done.
     Statement statement = make(StatementKind::kOperation, where);
     statement.operation = operations_.bind(update, OperationBinder::Use::kInto, {});
-    procedure_.operations[statement.operation.value].found =
-        names_.declare_hidden("found", nodes::kBoolean);
+    procedure_.operations[statement.operation.value].found = names_.declare_hidden("found", nodes::kBoolean);
     note_names(catalog_, procedure_.operations[statement.operation.value]);
     body.push_back(std::move(statement));
   }
@@ -490,8 +492,8 @@ void ChangeBinder::check(const TableDefinition& table, const CheckConstraint& ch
   Names names(catalog_, alone);
   names.open_block();
   const RowSource source{table.name, &table, 0};
-  ir::Expr condition = ExpressionBinder(names, strings_, {&source, 1})
-                           .bind_condition(parse_expression(check.condition));
+  ir::Expr condition =
+      ExpressionBinder(names, strings_, {&source, 1}).bind_condition(parse_expression(check.condition));
   ir::walk(condition, [&](ir::Expr& part) {
     if (part.kind == ir::ExprKind::kColumn) {
       part = variable(variable_named(new_name(table.column(part.column))), where);
@@ -513,18 +515,17 @@ void ChangeBinder::expect_referenced(const TableDefinition& table, const Foreign
   for (const ColumnId column : key.columns) {
     const Column& definition = table.column(column);
     if (!definition.nullable) continue;
-    given.push_back(negated(
-        nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
-                          variable(variable_named(new_name(definition)), where), where)));
+    given.push_back(negated(nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
+                                              variable(variable_named(new_name(definition)), where), where)));
   }
   Statements looks;
   const VariableId found = probe(catalog_.table(key.referenced), key.referenced_columns,
                                  names_of(table, key.columns, new_name), where, looks);
-  looks.push_back(raise_if(
-      negated(variable(found, where)), kForeignKeyViolation,
-      fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"", table.name,
-                  key.name),
-      where));
+  looks.push_back(
+      raise_if(negated(variable(found, where)), kForeignKeyViolation,
+               fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+                           table.name, key.name),
+               where));
   if (given.empty()) {
     std::ranges::move(looks, std::back_inserter(out));
     return;

@@ -158,10 +158,11 @@ void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalo
       key.on_delete == ForeignKeyAction::kCascade || key.on_update == ForeignKeyAction::kCascade;
   std::vector<char> seen(catalog.tables().size());
   if (cascades && cascades_to(catalog, id, made.referenced, seen)) {
-    refuse_as(sqlstate::kNotSupported, key.where,
-              "foreign key {} would cascade in a circle, which is not supported; leave CASCADE out, and delete "
-              "or update the rows that refer to others first",
-              made.name);
+    refuse_as(
+        sqlstate::kNotSupported, key.where,
+        "foreign key {} would cascade in a circle, which is not supported; leave CASCADE out, and delete "
+        "or update the rows that refer to others first",
+        made.name);
   }
   if (!has_index_for(table, catalog, made.columns)) {
     std::string index = made.name + "_idx";

@@ -24,16 +24,20 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
     recall(statement, iteration);
   } else {
     text_.line("uint32_t count = 0;");
+    const Sink sink = [&](const std::vector<Operand>& outputs) {
+      fill_outputs(outputs);
+      text_.line("++count;");
+    };
     switch (operation.kind) {
       case OperationKind::kSelect:
         select_into(operation);
         break;
       case OperationKind::kInsert:
-        insert(operation);
+        insert(operation, sink);
         break;
       case OperationKind::kUpdate:
       case OperationKind::kDelete:
-        change(operation);
+        change(operation, sink);
         break;
     }
     check_into(operation);
@@ -183,7 +187,7 @@ void OperationEmitter::locate(const Statement& statement, const std::string& ite
 
 // ---- changes ----
 
-void OperationEmitter::insert(const Operation& operation) {
+void OperationEmitter::insert(const Operation& operation, const Sink& sink) {
   const TableId id = operation.access[0].table;
   const TableDefinition& table = scope_.schema.catalog().table(id);
   UnitScope::RowView& row = scope_.rows[0];
@@ -199,7 +203,7 @@ void OperationEmitter::insert(const Operation& operation) {
     text_.fail_if(operand.null, fmt::format("raise_not_null(run, {}, {}, ColumnId{{{}}})", scope_.where,
                                             table_literal(operation), i));
   }
-  fill_outputs(evaluate_outputs(operation));
+  sink(evaluate_outputs(operation));
   text_.line("std::byte* const image = rows->new_image({});", table_literal(operation));
   for (const auto& [i, operand] : row.columns) {
     const std::string column = column_name(table, ColumnId{i});
@@ -211,13 +215,12 @@ void OperationEmitter::insert(const Operation& operation) {
   }
   text_.line("const AccessStatus inserted = rows->insert_image({}, image);", table_literal(operation));
   text_.line("if (inserted != AccessStatus::kOk) return refuse(run, inserted, {});", operation.id.value);
-  text_.line("count = 1;");
 }
 
-void OperationEmitter::change(const Operation& operation) {
+void OperationEmitter::change(const Operation& operation, const Sink& sink) {
   if (AccessEmitter::is_point(operation) && access_.is_plain(operation.access[0])) {
     return access_.visit_outer_rows(operation, [&]() -> std::string {
-      change_row(operation);
+      change_row(operation, sink);
       return "true";
     });
   }
@@ -228,19 +231,18 @@ void OperationEmitter::change(const Operation& operation) {
     return "true";
   });
   text_.open("for (RowRef& row : found_rows)");
-  change_row(operation);
+  change_row(operation, sink);
   text_.close();
 }
 
-void OperationEmitter::change_row(const Operation& operation) {
-  if (operation.kind == OperationKind::kUpdate) return update_row(operation);
-  fill_outputs(evaluate_outputs(operation));
-  text_.line("++count;");
+void OperationEmitter::change_row(const Operation& operation, const Sink& sink) {
+  if (operation.kind == OperationKind::kUpdate) return update_row(operation, sink);
+  sink(evaluate_outputs(operation));
   text_.line("const AccessStatus erased = rows->erase({}, row);", table_literal(operation));
   text_.line("if (erased != AccessStatus::kOk) return refuse(run, erased, {});", operation.id.value);
 }
 
-void OperationEmitter::update_row(const Operation& operation) {
+void OperationEmitter::update_row(const Operation& operation, const Sink& sink) {
   const TableDefinition& table = scope_.schema.catalog().table(operation.access[0].table);
   const bool indexed = AccessEmitter::changes_indexes(scope_.schema.catalog(), operation);
   UnitScope::RowView& row = scope_.rows[0];
@@ -265,9 +267,8 @@ void OperationEmitter::update_row(const Operation& operation) {
     const ir::Assignment& assignment = operation.assignments[i];
     if (assignment.how == ir::Assignment::How::kSet) row.columns[assignment.column.value] = values[i];
   }
-  fill_outputs(evaluate_outputs(operation));
+  sink(evaluate_outputs(operation));
   row.columns.clear();
-  text_.line("++count;");
   if (indexed) {
     store_indexed(operation, values);
   } else {

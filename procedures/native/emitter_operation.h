@@ -37,10 +37,10 @@ class OperationEmitter {
   using Sink = std::function<void(const std::vector<Operand>& outputs)>;
 
   void select_into(const ir::Operation& operation);
-  void insert(const ir::Operation& operation);
-  void change(const ir::Operation& operation);
-  void change_row(const ir::Operation& operation);
-  void update_row(const ir::Operation& operation);
+  void insert(const ir::Operation& operation, const Sink& sink);
+  void change(const ir::Operation& operation, const Sink& sink);
+  void change_row(const ir::Operation& operation, const Sink& sink);
+  void update_row(const ir::Operation& operation, const Sink& sink);
   void store_parts(const ir::Operation& operation, const std::vector<Operand>& values);
   void store_indexed(const ir::Operation& operation, const std::vector<Operand>& values);
   void locate(const ir::Statement& statement, const std::string& iteration);

@@ -132,6 +132,10 @@ std::string OperationEmitter::collect_results(const Operation& operation, const 
   };
   begin = "0";
   end = results + ".size()";
+  if (operation.kind != ir::OperationKind::kSelect) {
+    change(operation, [&](const std::vector<Operand>& outputs) { push("", outputs); });
+    return results;
+  }
   if (!operation.aggregates.empty()) {
     select_aggregates(operation, cut, [&](const std::vector<Operand>& outputs) { push("", outputs); });
     return results;

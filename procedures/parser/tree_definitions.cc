@@ -243,7 +243,8 @@ class DefinitionReader {
     if (context->NULL_()) return ForeignKeyAction::kSetNull;
     if (context->DEFAULT()) return ForeignKeyAction::kSetDefault;
     if (definition_word(context->getText()) == "noaction") return ForeignKeyAction::kNoAction;
-    refuse(location(context), "\"{}\" is not understood here; expected NO ACTION, RESTRICT, CASCADE or SET NULL",
+    refuse(location(context),
+           "\"{}\" is not understood here; expected NO ACTION, RESTRICT, CASCADE or SET NULL",
            context->getText());
   }
 

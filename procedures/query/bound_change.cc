@@ -189,8 +189,8 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
     const std::vector<std::optional<Type>> targets = binder.insert_targets();
     std::optional<syntax::Query> values;
     if (!operation.query) values = binder.rows_of_values();
-    bound->rows = bind_select(program, values ? *values : *operation.query, parameters, session, provider,
-                              &targets);
+    bound->rows =
+        bind_select(program, values ? *values : *operation.query, parameters, session, provider, &targets);
     if (operation.on_conflict && operation.on_conflict->updates)
       bound->conflict_columns = binder.conflict_columns();
     const size_t columns = bound->rows->columns.size();

@@ -143,6 +143,7 @@ class RandomSql : private RandomExpressions {
       for (uint64_t i = 0; i < keys; ++i) t.indexes[0].push_back(i);
       sql += "PRIMARY KEY (" + names_of(t, t.indexes[0]) + "), ";
     }
+    sql += constraints(t);
     sql.resize(sql.size() - 2);
     sql += ");\n";
     for (uint64_t i = below(3) + (t.keyed ? 0 : 1); i > 0; --i) {
@@ -158,6 +159,26 @@ class RandomSql : private RandomExpressions {
                          names_of(t, on));
     }
     tables_.push_back(std::move(t));
+    return sql;
+  }
+  // A condition that most rows fulfil, and a foreign key to a table that is there.
+  std::string constraints(const Table& t) {
+    std::string sql;
+    if (chance(4)) {
+      const Column& c = t.columns[below(t.columns.size())];
+      sql += fmt::format("CHECK ({} IS NULL OR {} <> {}), ", c.name, c.name, literal(c.kind));
+    }
+    if (!chance(4)) return sql;
+    for (const Table& other : tables_) {
+      if (!other.keyed || other.indexes[0].size() != 1) continue;
+      const Column& key = other.columns[other.indexes[0][0]];
+      const auto own =
+          std::ranges::find_if(t.columns, [&](const Column& c) { return c.kind == key.kind && c.nullable; });
+      if (own == t.columns.end()) continue;
+      return sql + fmt::format("FOREIGN KEY ({}) REFERENCES {}{}{}, ", own->name, other.name,
+                               one_of("", " ON DELETE CASCADE", " ON DELETE SET NULL"),
+                               one_of("", " ON UPDATE CASCADE"));
+    }
     return sql;
   }
   static std::string names_of(const Table& t, const std::vector<size_t>& columns) {
@@ -465,7 +486,15 @@ class RandomSql : private RandomExpressions {
                                                             : expr(c.kind, 1));
     }
     std::string sql = fmt::format("INSERT INTO {} ({}) VALUES ({})", t.name, columns, values);
-    return sql + returning(t) + ";\n";
+    return sql + on_conflict(t) + returning(t) + ";\n";
+  }
+  std::string on_conflict(const Table& t) {
+    if (!t.keyed || !chance(3)) return "";
+    if (chance(2)) return " ON CONFLICT DO NOTHING";
+    const Column& set = t.columns.back();
+    return fmt::format(" ON CONFLICT ({}) DO UPDATE SET {} = {}.{}{}", names_of(t, t.indexes[0]), set.name,
+                       one_of("excluded", t.name), set.name,
+                       chance(2) ? fmt::format(" WHERE {}.{} IS NOT NULL", t.name, set.name) : "");
   }
   std::string returning(const Table& t) {
     if (!chance(3)) return "";

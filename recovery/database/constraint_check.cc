@@ -28,8 +28,9 @@ std::string violating(const Catalog& catalog, const TableDefinition& table, cons
     equal += fmt::format("{}referred.{} = referring.{}", i == 0 ? "" : " AND ",
                          referenced.column(key.referenced_columns[i]).name, column);
   }
-  return fmt::format("SELECT 1 FROM {} referring WHERE {}NOT EXISTS (SELECT 1 FROM {} referred WHERE {}) LIMIT 1",
-                     table.name, given, referenced.name, equal);
+  return fmt::format(
+      "SELECT 1 FROM {} referring WHERE {}NOT EXISTS (SELECT 1 FROM {} referred WHERE {}) LIMIT 1",
+      table.name, given, referenced.name, equal);
 }
 
 }  // namespace
@@ -52,8 +53,8 @@ StatementResult check_added_constraints(WorkingDatabase& working, const Catalog&
       if (!found.ok()) return found;
       if (found.rows.empty()) continue;
       return StatementResult::failure(
-          kCheckViolation,
-          fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row", check.name, table.name));
+          kCheckViolation, fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row",
+                                       check.name, table.name));
     }
     for (const ForeignKey& key : table.foreign_keys) {
       if (std::ranges::find(former->foreign_keys, key.name, &ForeignKey::name) != former->foreign_keys.end())
