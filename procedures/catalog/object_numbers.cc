@@ -26,9 +26,23 @@ const ir::Procedure* procedure(const Program& program, int64_t oid) {
   return &program.procedure(ProcedureId{static_cast<uint32_t>(number)});
 }
 
-const IndexDefinition* constraint(const Program& program, int64_t oid) {
-  const IndexDefinition* made = index(program, oid - constraint_of(IndexId{0}) + of(IndexId{0}));
-  return made != nullptr && is_constraint(program, *made) ? made : nullptr;
+std::vector<Constraint> constraints(const Program& program) {
+  std::vector<Constraint> all;
+  for (const TableDefinition& table : program.catalog.tables()) {
+    if (is_sequence(table)) continue;
+    for (const IndexId id : table.indexes) {
+      const IndexDefinition& index = program.catalog.index(id);
+      if (!is_constraint(program, index)) continue;
+      all.push_back(
+          {.oid = 400'000 + int64_t{id.value}, .name = index.name, .table = table.id, .key = &index});
+    }
+    int64_t oid = 2'000'000 + int64_t{table.id.value} * 1000;
+    for (const ForeignKey& key : table.foreign_keys)
+      all.push_back({.oid = oid++, .name = key.name, .table = table.id, .foreign_key = &key});
+    for (const CheckConstraint& check : table.checks)
+      all.push_back({.oid = oid++, .name = check.name, .table = table.id, .check = &check});
+  }
+  return all;
 }
 
 bool is_primary_key(const Program& program, const IndexDefinition& index) {
@@ -87,10 +101,9 @@ std::string formatted_type(int64_t type, int64_t modifier) {
   return "???";
 }
 
-std::string column_list(const Program& program, const IndexDefinition& index) {
-  const TableDefinition& table = program.catalog.table(index.table);
+std::string column_list(const TableDefinition& table, const std::vector<ColumnId>& columns) {
   std::string text;
-  for (const ColumnId column : index.columns) {
+  for (const ColumnId column : columns) {
     if (!text.empty()) text += ", ";
     text += table.column(column).name;
   }
@@ -98,14 +111,29 @@ std::string column_list(const Program& program, const IndexDefinition& index) {
 }
 
 std::string index_definition(const Program& program, const IndexDefinition& index) {
+  const TableDefinition& table = program.catalog.table(index.table);
   return fmt::format("CREATE {}INDEX {} ON public.{} USING {} ({})", index.unique ? "UNIQUE " : "",
-                     index.name, program.catalog.table(index.table).name,
-                     index.ordered || !index.unique ? "btree" : "hash", column_list(program, index));
+                     index.name, table.name, index.ordered || !index.unique ? "btree" : "hash",
+                     column_list(table, index.columns));
 }
 
-std::string constraint_definition(const Program& program, const IndexDefinition& index) {
-  return fmt::format("{} ({})", is_primary_key(program, index) ? "PRIMARY KEY" : "UNIQUE",
-                     column_list(program, index));
+std::string constraint_definition(const Program& program, const Constraint& constraint) {
+  const TableDefinition& table = program.catalog.table(constraint.table);
+  if (constraint.check != nullptr) return fmt::format("CHECK (({}))", constraint.check->condition);
+  if (constraint.key != nullptr) {
+    return fmt::format("{} ({})", is_primary_key(program, *constraint.key) ? "PRIMARY KEY" : "UNIQUE",
+                       column_list(table, constraint.key->columns));
+  }
+  const ForeignKey& key = *constraint.foreign_key;
+  const TableDefinition& referenced = program.catalog.table(key.referenced);
+  const auto action = [](std::string_view event, ForeignKeyAction action) -> std::string {
+    constexpr std::string_view kWords[] = {"", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"};
+    if (action == ForeignKeyAction::kNoAction) return "";
+    return fmt::format(" ON {} {}", event, kWords[static_cast<size_t>(action)]);
+  };
+  return fmt::format("FOREIGN KEY ({}) REFERENCES {}({}){}{}", column_list(table, key.columns),
+                     referenced.name, column_list(referenced, key.referenced_columns),
+                     action("UPDATE", key.on_update), action("DELETE", key.on_delete));
 }
 
 std::string procedure_arguments(const ir::Procedure& procedure) {

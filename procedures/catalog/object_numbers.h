@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "procedures/binder/program.h"
 
@@ -35,10 +36,16 @@ inline int64_t of(IndexId index) {
 inline int64_t of(ProcedureId procedure) {
   return 300'000 + int64_t{procedure.value};
 }
-// The constraint that the index stands for.
-inline int64_t constraint_of(IndexId index) {
-  return 400'000 + int64_t{index.value};
-}
+// A table's constraint: one of the three is there.
+struct Constraint {
+  int64_t oid = 0;
+  std::string name;
+  TableId table;
+  const IndexDefinition* key = nullptr;  // PRIMARY KEY or UNIQUE
+  const ForeignKey* foreign_key = nullptr;
+  const CheckConstraint* check = nullptr;
+};
+std::vector<Constraint> constraints(const Program& program);
 inline int64_t default_of(TableId table, uint32_t column) {
   return 1'000'000 + int64_t{table.value} * 4096 + column;
 }
@@ -47,7 +54,6 @@ inline int64_t default_of(TableId table, uint32_t column) {
 const TableDefinition* table(const Program& program, int64_t oid);
 const IndexDefinition* index(const Program& program, int64_t oid);
 const ir::Procedure* procedure(const Program& program, int64_t oid);
-const IndexDefinition* constraint(const Program& program, int64_t oid);
 
 // Whether a constraint made the index: a primary key or UNIQUE.
 bool is_constraint(const Program& program, const IndexDefinition& index);
@@ -56,9 +62,9 @@ bool is_primary_key(const Program& program, const IndexDefinition& index);
 // character varying(20), as PostgreSQL's format_type() says.
 std::string formatted_type(int64_t type, int64_t modifier);
 std::string index_definition(const Program& program, const IndexDefinition& index);
-std::string constraint_definition(const Program& program, const IndexDefinition& index);
+std::string constraint_definition(const Program& program, const Constraint& constraint);
 std::string procedure_arguments(const ir::Procedure& procedure);
-// The names of a key's columns, with commas between.
-std::string column_list(const Program& program, const IndexDefinition& index);
+// The names of a table's columns, with commas between.
+std::string column_list(const TableDefinition& table, const std::vector<ColumnId>& columns);
 
 }  // namespace mneme::oids

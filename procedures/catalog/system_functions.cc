@@ -79,10 +79,12 @@ Value index_definition(const SystemCatalog& catalog, Arguments arguments, Arena&
 }
 
 Value constraint_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
-  const IndexDefinition* index =
-      arguments[0].is_null() ? nullptr : oids::constraint(catalog.program(), arguments[0].as_int());
-  if (index == nullptr) return Value::null();
-  return text_in(arena, oids::constraint_definition(catalog.program(), *index));
+  if (arguments[0].is_null()) return Value::null();
+  for (const oids::Constraint& each : oids::constraints(catalog.program())) {
+    if (each.oid == arguments[0].as_int())
+      return text_in(arena, oids::constraint_definition(catalog.program(), each));
+  }
+  return Value::null();
 }
 
 Value procedure_arguments(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {

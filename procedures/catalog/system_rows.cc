@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "procedures/catalog/constraint_rows.h"
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/values/type_oids.h"
 
@@ -15,6 +16,16 @@ RowMaker& RowMaker::put(std::string_view column, const Value& value) {
   CHECK(found != columns_.end());
   row_[static_cast<size_t>(found - columns_.begin())] = value;
   return *this;
+}
+
+std::string database_name(const SystemCatalog& catalog) {
+  return catalog.session_text("current_database", "mneme");
+}
+
+std::string column_numbers(const std::vector<ColumnId>& columns) {
+  std::string text;
+  for (const ColumnId column : columns) text += (text.empty() ? "{" : ",") + std::to_string(column.value + 1);
+  return text + "}";
 }
 
 namespace {
@@ -72,18 +83,6 @@ std::string owner_name(const SystemCatalog& catalog) {
   return catalog.session_text("current_user", "mneme");
 }
 
-std::string database_name(const SystemCatalog& catalog) {
-  return catalog.session_text("current_database", "mneme");
-}
-
-// {1,2} of a key's columns, as they are counted from 1.
-std::string column_numbers(const IndexDefinition& index) {
-  std::string text;
-  for (const ColumnId column : index.columns)
-    text += (text.empty() ? "{" : ",") + std::to_string(column.value + 1);
-  return text + "}";
-}
-
 int64_t schema_of(const SystemTable& table) {
   return table.schema == "pg_catalog" ? oids::kPgCatalog : oids::kInformationSchema;
 }
@@ -122,6 +121,13 @@ void classes(const SystemCatalog& catalog, RowMaker& rows) {
   for (const TableDefinition& table : catalog.program().catalog.tables()) {
     rows.set("oid", oids::of(table.id)).set("relname", table.name).set("relam", oids::kHeap);
     if (is_sequence(table)) rows.set("relkind", "S").set("relam", int64_t{0});
+    const auto refers = [&](const TableDefinition& other) {
+      return std::ranges::find(other.foreign_keys, table.id, &ForeignKey::referenced) !=
+             other.foreign_keys.end();
+    };
+    rows.set("relchecks", static_cast<int64_t>(table.checks.size()));
+    rows.set("relhastriggers",
+             !table.foreign_keys.empty() || std::ranges::any_of(catalog.program().catalog.tables(), refers));
     rows.set("relhasindex", !table.indexes.empty())
         .set("relnatts", static_cast<int64_t>(table.columns.size()));
     rows.add();
@@ -193,19 +199,8 @@ void indexes(const SystemCatalog& catalog, RowMaker& rows) {
     std::string zeros;
     for (size_t i = 0; i < index.columns.size(); ++i) zeros += i == 0 ? "0" : " 0";
     rows.set("indoption", zeros).set("indcollation", zeros).set("indclass", zeros);
-    const std::string key = column_numbers(index);
+    const std::string key = column_numbers(index.columns);
     rows.set("indkey", with_blanks(key.substr(1, key.size() - 2))).add();
-  }
-}
-
-void constraints(const SystemCatalog& catalog, RowMaker& rows) {
-  const Program& program = catalog.program();
-  for (const IndexDefinition& index : program.catalog.indexes()) {
-    if (!oids::is_constraint(program, index) || !is_listed(program, index)) continue;
-    rows.set("oid", oids::constraint_of(index.id)).set("conname", index.name);
-    rows.set("contype", oids::is_primary_key(program, index) ? "p" : "u")
-        .set("conrelid", oids::of(index.table));
-    rows.set("conindid", oids::of(index.id)).set("conkey", column_numbers(index)).add();
   }
 }
 
@@ -358,30 +353,6 @@ void schemata(const SystemCatalog& catalog, RowMaker& rows) {
   }
 }
 
-void table_constraints(const SystemCatalog& catalog, RowMaker& rows) {
-  const Program& program = catalog.program();
-  for (const IndexDefinition& index : program.catalog.indexes()) {
-    if (!oids::is_constraint(program, index) || !is_listed(program, index)) continue;
-    rows.set("constraint_catalog", database_name(catalog)).set("table_catalog", database_name(catalog));
-    rows.set("constraint_name", index.name).set("table_name", program.catalog.table(index.table).name);
-    rows.set("constraint_type", oids::is_primary_key(program, index) ? "PRIMARY KEY" : "UNIQUE").add();
-  }
-}
-
-void key_columns(const SystemCatalog& catalog, RowMaker& rows) {
-  const Program& program = catalog.program();
-  for (const IndexDefinition& index : program.catalog.indexes()) {
-    if (!oids::is_constraint(program, index) || !is_listed(program, index)) continue;
-    const TableDefinition& table = program.catalog.table(index.table);
-    for (size_t i = 0; i < index.columns.size(); ++i) {
-      rows.set("constraint_catalog", database_name(catalog)).set("table_catalog", database_name(catalog));
-      rows.set("constraint_name", index.name).set("table_name", table.name);
-      rows.set("column_name", table.column(index.columns[i]).name);
-      rows.set("ordinal_position", static_cast<int64_t>(i + 1)).add();
-    }
-  }
-}
-
 void routines(const SystemCatalog& catalog, RowMaker& rows) {
   for (const ir::Procedure& procedure : catalog.program().procedures) {
     rows.set("specific_catalog", database_name(catalog)).set("routine_catalog", database_name(catalog));
@@ -434,7 +405,7 @@ std::vector<SystemTable> define_all() {
   add("pg_attribute", kAttribute, attributes);
   add("pg_attrdef", "oid:o adrelid:o adnum:o adbin:t", defaults);
   add("pg_index", kIndexColumns, indexes);
-  add("pg_constraint", kConstraint, constraints);
+  add("pg_constraint", kConstraint, constraint_rows::constraints);
   add("pg_type", kTypeColumns, types);
   add("pg_proc", kProcedureColumns, procedures);
   add("pg_am", "oid:o amname:t amhandler:t= amtype:t=i", access_methods);
@@ -538,19 +509,24 @@ std::vector<SystemTable> define_all() {
              "constraint_catalog:t constraint_schema:t=public constraint_name:t table_catalog:t "
              "table_schema:t=public table_name:t constraint_type:t is_deferrable:t=NO "
              "initially_deferred:t=NO enforced:t=YES nulls_distinct:t",
-             table_constraints);
+             constraint_rows::table_constraints);
   add_schema("key_column_usage",
              "constraint_catalog:t constraint_schema:t=public constraint_name:t table_catalog:t "
              "table_schema:t=public table_name:t column_name:t ordinal_position:o "
              "position_in_unique_constraint:o",
-             key_columns);
+             constraint_rows::key_columns);
   add_schema("constraint_column_usage",
              "table_catalog:t table_schema:t=public table_name:t column_name:t "
-             "constraint_catalog:t constraint_schema:t=public constraint_name:t");
+             "constraint_catalog:t constraint_schema:t=public constraint_name:t",
+             constraint_rows::constraint_columns);
   add_schema("referential_constraints",
-             "constraint_catalog:t constraint_schema:t constraint_name:t "
-             "unique_constraint_catalog:t unique_constraint_schema:t "
-             "unique_constraint_name:t match_option:t update_rule:t delete_rule:t");
+             "constraint_catalog:t constraint_schema:t=public constraint_name:t "
+             "unique_constraint_catalog:t unique_constraint_schema:t=public "
+             "unique_constraint_name:t match_option:t=NONE update_rule:t delete_rule:t",
+             constraint_rows::referential_constraints);
+  add_schema("check_constraints",
+             "constraint_catalog:t constraint_schema:t=public constraint_name:t check_clause:t",
+             constraint_rows::check_constraints);
   add_schema("routines",
              "specific_catalog:t specific_schema:t=public specific_name:t routine_catalog:t "
              "routine_schema:t=public routine_name:t routine_type:t=PROCEDURE data_type:t "

@@ -49,4 +49,9 @@ struct SystemTable {
 // Returns all system tables. A table's number is its place here.
 const std::vector<SystemTable>& system_tables();
 
+std::string database_name(const SystemCatalog& catalog);
+
+// Returns {1,2} for a key's columns, as they are counted from 1.
+std::string column_numbers(const std::vector<ColumnId>& columns);
+
 }  // namespace mneme
