@@ -259,7 +259,8 @@ joinKind : INNER | (LEFT | RIGHT | FULL) OUTER? ;
 tablePrimary
   : ONLY? queriedRelation tableAlias?                                              # namedTable
   | LATERAL? LPAREN nestedQuery RPAREN tableAlias?                                 # derivedTable
-  | LATERAL? (name DOT)? name LPAREN (expression (COMMA expression)*)? RPAREN tableAlias?  # functionTable
+  | LATERAL? (name DOT)? name LPAREN (expression (COMMA expression)*)? RPAREN (WITH IDENTIFIER)?
+    tableAlias?  # functionTable
   | LPAREN tableItem RPAREN                                                        # joinedTables
   ;
 

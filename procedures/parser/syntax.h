@@ -212,7 +212,8 @@ struct FromItem {
   Name name;           // kTable, kFunction
   std::shared_ptr<const Query> query;
   bool lateral = false;
-  std::vector<Expr> args;  // kFunction
+  std::vector<Expr> args;        // kFunction
+  bool with_ordinality = false;  // kFunction
   Name alias;
   std::vector<Name> column_aliases;
   // kJoins: the first item, and what is joined to all before it.

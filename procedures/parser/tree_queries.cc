@@ -194,6 +194,8 @@ class QueryReader {
       item.kind = FromItem::Kind::kFunction;
       item.name = read_name(function->name().back());
       for (auto* arg : function->expression()) item.args.push_back(read_expression(arg));
+      item.with_ordinality = function->IDENTIFIER() != nullptr;
+      if (item.with_ordinality) expect_word(function->IDENTIFIER(), {"ordinality"});
       read_alias(function->tableAlias(), item);
     } else {
       auto* joins = dynamic_cast<MnemeParser::JoinedTablesContext*>(context);

@@ -208,14 +208,27 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
   add_columns(item, step, {columns.begin(), columns.end()});
 }
 
+// No table is a partition of another.
+constexpr std::string_view kPartitionAncestors = "pg_partition_ancestors";
+
 bool is_set_function(const std::string& name) {
-  return name == "generate_series" || name == "unnest" || name == "generate_subscripts";
+  return name == "generate_series" || name == "unnest" || name == "generate_subscripts" ||
+         name == kPartitionAncestors;
 }
 
 FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
                                                       std::span<const syntax::Expr> args,
                                                       ir::SourceLocation where) {
   using Kind = FromStep::SetFunction::Kind;
+  if (name == kPartitionAncestors && args.size() == 1) {
+    FromStep::SetFunction none{Kind::kSeries, {}, Type{.kind = TypeKind::kBigInt}};
+    for (const int64_t bound : {1, 0}) {
+      Expr& arg = none.args.emplace_back();
+      arg.type = none.result;
+      arg.constant = Value::of_int(bound);
+    }
+    return none;
+  }
   const bool is_series = name == "generate_series";
   if (!is_set_function(name) || args.size() < (name == "unnest" ? 1 : 2) ||
       args.size() > (is_series ? 3 : 2)) {
@@ -255,7 +268,10 @@ void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
     mark_slots(arg);
   }
   const std::string& name = item.alias.empty() ? item.name.text : item.alias.text;
-  add_columns(item, step, {{name, step.sets[0].result}});
+  std::vector<Column> columns = {{name, step.sets[0].result}};
+  step.with_ordinality = item.with_ordinality;
+  if (item.with_ordinality) columns.push_back({"ordinality", Type{.kind = TypeKind::kBigInt}});
+  add_columns(item, step, columns);
 }
 
 // Functions in the select list that give rows: all of them side by side, for each row of FROM.

@@ -254,10 +254,11 @@ bool FromRunner::make_sets(const FromStep& step, StepState& state) {
     if (!make_set(step.sets[i], columns[i])) return false;
     rows = std::max(rows, columns[i].size());
   }
-  std::vector<Value> row(columns.size());
+  std::vector<Value> row(columns.size() + (step.with_ordinality ? 1 : 0));
   for (size_t number = 0; number < rows; ++number) {
-    for (size_t i = 0; i < row.size(); ++i)
+    for (size_t i = 0; i < columns.size(); ++i)
       row[i] = number < columns[i].size() ? columns[i][number] : Value::null();
+    if (step.with_ordinality) row.back() = Value::of_int(static_cast<int64_t>(number + 1));
     if (!runner_.keep_row(state.rows, row)) return false;
   }
   return true;

@@ -69,6 +69,7 @@ struct FromStep {
     Type result;
   };
   std::vector<SetFunction> sets;
+  bool with_ordinality = false;  // the last slot counts the sets' rows from 1
   uint32_t provided = 0;
   // Depends on slots of the steps before it: it runs again for each of their rows.
   bool is_lateral = false;
