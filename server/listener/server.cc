@@ -66,6 +66,7 @@ class Server::State final : public SessionHost {
   void help(const std::stop_token& stop);
   void accept_clients();
   void accept(int listening);
+  ClientLink link_of(int descriptor) const;
 
   EmbeddedDatabase& database_;
   const ServerOptions options_;
@@ -90,10 +91,10 @@ Result<void> Server::State::start() {
   if (options_.listen) {
     const Result<bool> loopback = is_loopback(*options_.listen);
     if (!loopback) return loopback.error();
-    if (!*loopback) {
+    if (!*loopback && (options_.tls == nullptr || options_.users == nullptr)) {
       return invalid_argument(
-          "{} is reachable from other machines, and what clients send is not enciphered: listen on 127.0.0.1 "
-          "or a Unix socket",
+          "{} is reachable from other machines, where a server needs TLS and passwords. Give --tls-cert, "
+          "--tls-key and --auth scram, or listen on 127.0.0.1 or a Unix socket",
           options_.listen->text());
     }
     Result<ListeningSocket> listening = listen_on(*options_.listen);
@@ -171,9 +172,9 @@ void Server::State::accept(int listening) {
     ++counters_.refused;
     return;
   }
-  std::string refusal;
+  ClientLink link = link_of(descriptor);
   if (present >= options_.connections) {
-    refusal =
+    link.refusal =
         fmt::format("sorry, too many clients already: {} are connected, as many as --connections allows",
                     options_.connections);
     ++counters_.refused;
@@ -182,7 +183,18 @@ void Server::State::accept(int listening) {
   }
   const uint32_t id = next_id_++;
   loops_[id % loops_.size()]->adopt(descriptor, id, static_cast<uint32_t>(unforeseen_number()),
-                                    std::move(refusal));
+                                    std::move(link));
+}
+
+ClientLink Server::State::link_of(int descriptor) const {
+  const Peer peer = peer_of(descriptor);
+  ClientLink link;
+  if (peer.user) return link;  // a Unix socket's bytes pass no network
+  link.peer = peer.text;
+  link.offers_tls = options_.tls != nullptr;
+  link.needs_tls = options_.needs_tls || !peer.is_in_machine;
+  if (options_.tls != nullptr) link.end_point = options_.tls->end_point();
+  return link;
 }
 
 void Server::State::accept_clients() {

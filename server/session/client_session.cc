@@ -27,8 +27,8 @@ uint32_t position_of(ir::SourceLocation where, std::string_view text, size_t off
 
 }  // namespace
 
-ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, std::string refusal)
-    : host_(host), id_(id), secret_(secret), refusal_(std::move(refusal)), seat_(host) {}
+ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, ClientLink link)
+    : host_(host), id_(id), secret_(secret), link_(std::move(link)), seat_(host) {}
 
 char ClientSession::state() const {
   switch (seat_.block()) {
@@ -88,7 +88,7 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
       if (stage_ == Stage::kStartup) {
         const Step step = start_session((*next)->body);
         frames_.take();
-        if (step == Step::kEnds) return step;
+        if (step == Step::kEnds || step == Step::kTls) return step;
         continue;
       }
       if (stage_ == Stage::kAuthentication) {

@@ -38,10 +38,18 @@
 
 namespace mneme {
 
+// How a client's connection came about, as far as its session asks.
+struct ClientLink {
+  std::string refusal{};    // not empty: why the server takes no more clients
+  bool offers_tls = false;  // an SSLRequest is granted
+  bool needs_tls = false;   // a startup packet in the clear is refused
+  std::string peer{};       // the client's address, for that refusal: "at 10.0.0.7:40312"
+  std::string end_point{};  // of the certificate (TlsCertificate); empty: passwords are not tied to it
+};
+
 class ClientSession {
  public:
-  // `refusal`: not empty: why the server takes no more clients.
-  ClientSession(SessionHost& host, uint32_t id, uint32_t secret, std::string refusal = {});
+  ClientSession(SessionHost& host, uint32_t id, uint32_t secret, ClientLink link = {});
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
@@ -54,6 +62,7 @@ class ClientSession {
     kWaits,  // for the client
     kRetry,  // for a seat, or for a change of the schema: call again soon
     kWork,   // what comes next may take long: advance(kAllowed), on a thread that has time
+    kTls,    // send the replies in the clear; all that follows, both ways, is TLS. Then go on
     kEnds,   // close the connection once the replies have left
   };
   enum class Waiting : uint8_t { kNever, kAllowed };
@@ -127,6 +136,7 @@ class ClientSession {
 
   MessageWriter out() { return replies_.writer(); }
   Step start_session(ByteSpan body);
+  Step answer_encryption_request(bool asks_for_tls);
   Step authenticate(const ClientMessage& message);
   // Tells the client that it is who it says, and all that it wants to know first.
   void admit();
@@ -192,7 +202,7 @@ class ClientSession {
   SessionHost& host_;
   const uint32_t id_;
   const uint32_t secret_;
-  const std::string refusal_;
+  const ClientLink link_;
   Stage stage_ = Stage::kStartup;
   Waiting waiting_ = Waiting::kNever;  // of the advance() that runs
   FrameReader frames_;
@@ -204,6 +214,9 @@ class ClientSession {
   bool is_newer_protocol_ = false;            // than 3.0
   std::optional<ScramServer> scram_;          // while the client is asked
   bool has_answered_ = false;                 // once
+  bool is_enciphered_ = false;                // all that arrives, since kTls
+  bool has_asked_for_tls_ = false;            // each may be asked for once
+  bool has_asked_for_gss_ = false;
   Seat seat_;
   bool is_implicit_ = false;  // the block that is open
   bool skips_to_sync_ = false;

@@ -91,6 +91,65 @@ TEST_F(ClientSessionTest, StartsAsClientsExpect) {
   EXPECT_EQ(lines.back(), "Z I");
 }
 
+class ClientSessionEncryption : public ClientSessionTest {
+ protected:
+  static constexpr std::string_view kSslRequest{"\0\0\0\x08\x04\xd2\x16\x2f", 8};
+  static constexpr std::string_view kGssRequest{"\0\0\0\x08\x04\xd2\x16\x30", 8};
+
+  // The bytes of the answer.
+  std::string asked(ClientSession& session, std::string_view request, ClientSession::Step wanted) {
+    session.receive(as_bytes(request));
+    EXPECT_EQ(session.advance(ClientSession::Waiting::kNever), wanted);
+    return std::string(as_text(session.replies().take(Lsn{})));
+  }
+};
+
+TEST_F(ClientSessionEncryption, IsGrantedOnceWhereTheServerHasACertificate) {
+  ClientSession session(host_, 8, 1, {.offers_tls = true, .needs_tls = true});
+  EXPECT_EQ(asked(session, kGssRequest, ClientSession::Step::kWaits), "N");
+  EXPECT_EQ(asked(session, kSslRequest, ClientSession::Step::kTls), "S");
+  EXPECT_EQ(told(session, Frontend().startup()).back(), "Z I");
+  ClientSession again(host_, 9, 1, {.offers_tls = true});
+  EXPECT_EQ(asked(again, kSslRequest, ClientSession::Step::kTls), "S");
+  EXPECT_THAT(told(again, Frontend().raw(kSslRequest)), ElementsAre("E 0A000"));
+  ClientSession refused(host_, 10, 1);
+  EXPECT_EQ(asked(refused, kSslRequest, ClientSession::Step::kWaits), "N");
+  EXPECT_THAT(told(refused, Frontend().raw(kSslRequest)), ElementsAre("E 0A000"));
+}
+
+TEST_F(ClientSessionEncryption, BytesBehindTheRequestAreRefused) {
+  for (const bool offers : {true, false}) {
+    for (const std::string_view request : {kSslRequest, kGssRequest}) {
+      ClientSession session(host_, 8, 1, {.offers_tls = offers});
+      EXPECT_THAT(told(session, Frontend().raw(request).startup()), ElementsAre("E 08P01"));
+    }
+  }
+}
+
+TEST_F(ClientSessionEncryption, ASessionInTheClearIsRefusedWhereTlsIsRequired) {
+  ClientSession session(host_, 8, 1, {.offers_tls = true, .needs_tls = true, .peer = "at 10.0.0.7:40312"});
+  EXPECT_THAT(told(session, Frontend().startup()), ElementsAre("E 28000"));
+}
+
+TEST_F(ClientSessionEncryption, ScramOffersToBindToTheCertificateInsideTlsAlone) {
+  const std::string path = directory_.path() + "/users";
+  std::ofstream(path) << "ann secret\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  host_.asked = std::make_unique<const Users>(*Users::read(path));
+  const auto mechanisms = [&](bool enciphered, const std::string& end_point) {
+    ClientSession session(host_, 8, 1, {.offers_tls = true, .end_point = end_point});
+    if (enciphered) {
+      EXPECT_EQ(asked(session, kSslRequest, ClientSession::Step::kTls), "S");
+    }
+    return asked(session, as_text(Frontend().startup("ann").take()), ClientSession::Step::kWaits);
+  };
+  EXPECT_THAT(mechanisms(true, "digest"), HasSubstr(std::string("SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0", 33)));
+  for (const std::string& other : {mechanisms(false, "digest"), mechanisms(true, "")}) {
+    EXPECT_THAT(other, HasSubstr("SCRAM-SHA-256"));
+    EXPECT_THAT(other, testing::Not(HasSubstr("PLUS")));
+  }
+}
+
 TEST_F(ClientSessionTest, AStrangerIsAskedAndGetsNoFurther) {
   const std::string path = directory_.path() + "/users";
   std::ofstream(path) << "# the bank's\nann secret\n";
