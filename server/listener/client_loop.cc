@@ -37,14 +37,6 @@ void ClientLoop::come_back(SocketId client, ClientSession::Step step) {
   wake();
 }
 
-void ClientLoop::cancel(uint32_t id, uint32_t secret) {
-  {
-    const std::lock_guard lock(mutex_);
-    cancelled_.emplace_back(id, secret);
-  }
-  wake();
-}
-
 void ClientLoop::stop(Stop how) {
   stop_.store(how, std::memory_order_relaxed);
   wake();
@@ -53,17 +45,15 @@ void ClientLoop::stop(Stop how) {
 void ClientLoop::take_messages() {
   std::vector<Adopted> adopted;
   std::vector<Back> back;
-  std::vector<std::pair<uint32_t, uint32_t>> cancelled;
   {
     const std::lock_guard lock(mutex_);
     adopted.swap(adopted_);
     back.swap(back_);
-    cancelled.swap(cancelled_);
   }
   for (Adopted& each : adopted) {
     if (stops_) {
       ::close(each.descriptor);
-      server_.gone();
+      server_.gone(each.id);
       continue;
     }
     auto client = std::make_unique<Client>(*server_.host, each.id, each.secret, std::move(each.link));
@@ -80,11 +70,6 @@ void ClientLoop::take_messages() {
     client.arrived.clear();
     settle(each.client, client, each.step);
     if (each.step == ClientSession::Step::kWaits) advance(each.client, client);
-  }
-  for (const auto& [id, secret] : cancelled) {
-    for (auto& [socket, client] : clients_) {
-      if (client->id == id && client->session.knows(secret)) client->session.cancel();
-    }
   }
 }
 
@@ -132,7 +117,7 @@ void ClientLoop::take(SocketId id, Client& client, ByteSpan bytes) {
 
 void ClientLoop::lose(SocketId id, Client& client) {
   client.is_gone = true;
-  client.session.cancel();
+  client.session.stop();
   active_.insert(id);
 }
 
@@ -229,7 +214,7 @@ void ClientLoop::send_all() {
 
 void ClientLoop::end_all(std::string_view sqlstate, std::string_view message) {
   for (auto& [id, client] : clients_) {
-    client->session.cancel();
+    client->session.stop();
     if (client->is_away || client->ends) continue;
     client->session.end(sqlstate, message);
     client->ends = true;
@@ -271,8 +256,10 @@ void ClientLoop::look_after(uint64_t now) {
 }
 
 void ClientLoop::remove(SocketId id) {
-  clients_.erase(id);
-  server_.gone();
+  const auto found = clients_.find(id);
+  const uint32_t number = found->second->id;
+  clients_.erase(found);
+  server_.gone(number);
 }
 
 std::chrono::nanoseconds ClientLoop::longest_wait() const {

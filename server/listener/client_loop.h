@@ -5,7 +5,7 @@
 // TLS         the loop deciphers what arrives and enciphers what leaves, so that sessions know plain bytes
 //             alone. A client's TLS is the loop's, also while its session is away.
 // Invariants  a session is the loop's, or, while it is away, a helper's.
-// Threads     run: one. adopt, come_back, wake, stop, cancel: any.
+// Threads     run: one. adopt, come_back, wake, stop: any.
 // Waiting     in the socket loop alone.
 #pragma once
 
@@ -38,7 +38,7 @@ class ClientLoop {
     // Has a helper advance the session; come_back() follows.
     std::function<void(ClientLoop& loop, SocketId client, ClientSession& session)> help;
     std::function<void(size_t loop, Lsn lsn)> wait_for;
-    std::function<void()> gone;  // a client
+    std::function<void(uint32_t id)> gone;  // a client
     const ServerOptions* options = nullptr;
   };
   ClientLoop(size_t number, std::unique_ptr<SocketLoop> sockets, Server server)
@@ -48,7 +48,6 @@ class ClientLoop {
   void adopt(int descriptor, uint32_t id, uint32_t secret, ClientLink link);
   // A helper has advanced the session as far as it gets.
   void come_back(SocketId client, ClientSession::Step step);
-  void cancel(uint32_t id, uint32_t secret);
   void wake() { sockets_->wake(); }
   enum class Stop : uint8_t { kNo, kGently, kNow };
   void stop(Stop how);
@@ -124,7 +123,6 @@ class ClientLoop {
   // Guarded by mutex_.
   std::vector<Adopted> adopted_;
   std::vector<Back> back_;
-  std::vector<std::pair<uint32_t, uint32_t>> cancelled_;
   // Written by any thread (relaxed: the wake that follows orders it well enough), read by run().
   std::atomic<Stop> stop_{Stop::kNo};
   std::atomic<bool> has_failed_{false};

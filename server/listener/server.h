@@ -3,7 +3,7 @@
 // Flow        start() -> run(): an accepting thread deals sockets to the loops -> a loop's thread moves its
 //             clients' bytes (network/socket_loop.h) and advances their sessions -> replies leave once they
 //             are durable
-//             stop(): calls that run end, open blocks are rolled back, clients are told (57P01)
+//             stop(): statements that run end early, open blocks are rolled back, clients are told (57P01)
 // Durability  no thread waits for the log on a client's behalf. A loop says which LSN its oldest held reply
 //             waits for; one thread waits for the lowest of them, and wakes the loops whose replies may
 //             leave.

@@ -12,12 +12,13 @@
 //             After an error everything up to the next Sync is skipped. Nothing that the client learns can be
 //             taken back by a crash (reply_queue.h). It keeps its seat while a block is open, and else only
 //             inside advance().
+// Stopping    a statement fails with 57014 where its client cancels it (StopRequest), or where it has taken
+//             longer than statement_timeout. Its request is then over, as after any error.
 // Threads     one at a time, which may be another each time.
 // Waiting     advance(kNever): for nothing; what could take long it leaves to advance(kAllowed).
 // Errors      of the client's: ErrorResponse. Of the protocol: FATAL, and the end.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@
 
 #include "base/bytes.h"
 #include "base/memory/arena.h"
+#include "procedures/values/stop_request.h"
 #include "server/protocol/backend_messages.h"
 #include "server/protocol/frames.h"
 #include "server/session/client_statement.h"
@@ -45,6 +47,7 @@ struct ClientLink {
   bool needs_tls = false;   // a startup packet in the clear is refused
   std::string peer{};       // the client's address, for that refusal: "at 10.0.0.7:40312"
   std::string end_point{};  // of the certificate (TlsCertificate); empty: passwords are not tied to it
+  std::shared_ptr<StopRequest> stop{};  // of the session's statements; nullptr: the session makes one
 };
 
 class ClientSession {
@@ -71,14 +74,15 @@ class ClientSession {
   ReplyQueue& replies() { return replies_; }
   // The connection ends for a reason that is not the client's: it is told, and its block is rolled back.
   void end(std::string_view sqlstate, std::string_view message);
-  // Any thread: the statement that runs, or waits, is to fail.
-  void cancel() { is_cancelled_.store(true, std::memory_order_relaxed); }
+  // Any thread: the statement that runs, or waits, is to fail, and no other is to begin. end() follows,
+  // unless the client is gone.
+  void stop() { stop_->end_connection(); }
 
+  uint32_t id() const { return id_; }
   bool has_started() const { return stage_ == Stage::kOpen; }
   bool in_block() const { return seat_.block() != SqlSession::Block::kNone; }
-  bool knows(uint32_t secret) const { return secret == secret_; }
   // How long a block may be idle, in milliseconds; 0: for ever.
-  uint64_t idle_in_block_ms() const;
+  uint64_t idle_in_block_ms() const { return settings_.milliseconds("idle_in_transaction_session_timeout"); }
 
  private:
   enum class Stage : uint8_t { kStartup, kAuthentication, kOpen, kEnded };
@@ -197,7 +201,11 @@ class ClientSession {
   void report_settings();
   void write_ready(char state);
   char state() const;
-  bool take_cancel() { return is_cancelled_.exchange(false, std::memory_order_relaxed); }
+  // Sets the deadline of the statement that begins.
+  void begin_statement();
+  bool is_asked_to_stop() const { return stop_->reason() != StopRequest::Reason::kNone; }
+  // Returns what the statement that is asked to stop fails with.
+  StatementResult stopped() const;
 
   SessionHost& host_;
   const uint32_t id_;
@@ -220,8 +228,8 @@ class ClientSession {
   Seat seat_;
   bool is_implicit_ = false;  // the block that is open
   bool skips_to_sync_ = false;
-  // Set by cancel() on any thread, taken by this session's (relaxed: it hands nothing over).
-  std::atomic<bool> is_cancelled_{false};
+  const std::shared_ptr<StopRequest> stop_;
+  bool is_tried_again_ = false;  // the message or statement at hand, which had to wait
   std::optional<Query> query_;
   std::optional<CopyIn> copy_in_;
   std::map<std::string, std::shared_ptr<Named>, std::less<>> statements_;

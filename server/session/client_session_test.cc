@@ -5,8 +5,10 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/testing/test_directory.h"
 #include "server/testing/frontend.h"
@@ -174,6 +176,74 @@ TEST_F(ClientSessionTest, ACancelRequestReachesTheHost) {
   session_.receive(bytes);
   EXPECT_EQ(session_.advance(ClientSession::Waiting::kNever), ClientSession::Step::kEnds);
   EXPECT_EQ(host_.cancelled, 42U);
+}
+
+constexpr const char* kEndless =
+    "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+
+TEST_F(ClientSessionTest, StatementsEndAtTheirDeadline) {
+  start();
+  told("SET statement_timeout = '20ms'");
+  EXPECT_THAT(told(kEndless), ElementsAre("E 57014", "Z I"));
+  EXPECT_THAT(told(Frontend().parse(kEndless).bind().execute().parse("SELECT 1").bind().execute().sync()),
+              ElementsAre("1", "2", "E 57014", "Z I"));
+  EXPECT_THAT(told(std::string("SELECT id FROM item WHERE id = 1; ") + kEndless + "; SELECT 2"),
+              ElementsAre("T id:23", "D 1", "C SELECT 1", "E 57014", "Z I"));
+  told("BEGIN");
+  EXPECT_THAT(told(kEndless), ElementsAre("E 57014", "Z E"));
+  EXPECT_THAT(told("ROLLBACK"), ElementsAre("C ROLLBACK", "Z I"));
+  EXPECT_THAT(told(std::string("SET statement_timeout = 0; DELETE FROM item WHERE id IN "
+                               "(SELECT a FROM generate_series(1, 2) a, generate_series(1, 1000) b)")),
+              ElementsAre("C SET", "C DELETE 2", "Z I"));
+}
+
+TEST_F(ClientSessionTest, ACancelEndsWhatRunsAndNothingLater) {
+  const auto stop = std::make_shared<StopRequest>();
+  ClientSession session(host_, 8, 1, {.stop = stop});
+  told(session, Frontend().startup());
+  stop->cancel();
+  EXPECT_THAT(told(session, Frontend().query("SELECT 1")),
+              ElementsAre("T ?column?:23", "D 1", "C SELECT 1", "Z I"));
+  std::atomic<bool> is_done{false};
+  std::thread canceller([&] {
+    while (!is_done.load()) stop->cancel();
+  });
+  EXPECT_THAT(told(session, Frontend().query(kEndless)), ElementsAre("E 57014", "Z I"));
+  is_done.store(true);
+  canceller.join();
+  told(session, Frontend().query("CREATE TABLE item (id INT PRIMARY KEY)"));
+  told(session, Frontend().query("COPY item FROM STDIN"));
+  told(session, Frontend().copy_data("1\n"));
+  stop->cancel();
+  EXPECT_THAT(told(session, Frontend().copy_data("2\n").bare('c')), ElementsAre("E 57014", "Z I"));
+  EXPECT_THAT(told(session, Frontend().query("SELECT id FROM item")),
+              ElementsAre("T id:23", "C SELECT 0", "Z I"));
+}
+
+TEST_F(ClientSessionTest, NothingBeginsOnceTheConnectionEnds) {
+  start();
+  session_.stop();
+  EXPECT_THAT(told("DELETE FROM item"), IsEmpty());
+  session_.end("57P01", "the server ends");
+  EXPECT_THAT(told(""), ElementsAre("E 57P01"));
+}
+
+TEST_F(ClientSessionTest, DurationsAreShownAsPostgresqlShowsThem) {
+  start();
+  const auto shown = [&](const std::string& value) {
+    const std::vector<std::string> set = told("SET statement_timeout = " + value);
+    return set.front() == "C SET" ? told("SHOW statement_timeout")[1] : set.front();
+  };
+  EXPECT_EQ(shown("0"), "D 0");
+  EXPECT_EQ(shown("1500"), "D 1500ms");
+  EXPECT_EQ(shown("'60 s'"), "D 1min");
+  EXPECT_EQ(shown("'1.5h'"), "D 90min");
+  EXPECT_EQ(shown("'1d'"), "D 1d");
+  EXPECT_EQ(shown("'2499us'"), "D 2ms");
+  for (const char* bad : {"-1", "'x'", "'1 year'", "'2147483648'", "'nan'", "''"})
+    EXPECT_EQ(shown(bad), "E 22023");
+  told("SET statement_timeout = DEFAULT");
+  EXPECT_EQ(told("SHOW statement_timeout")[1], "D 0");
 }
 
 TEST_F(ClientSessionTest, GarbageEndsItsConnectionAlone) {
