@@ -46,8 +46,10 @@ bool is_loopback(const sockaddr* address) {
   if (address->sa_family == AF_INET) {
     return ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
   }
-  return address->sa_family == AF_INET6 &&
-         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
+  if (address->sa_family != AF_INET6) return false;
+  const in6_addr& ip = reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  // A socket that listens on [::] has IPv4's peers as ::ffff:127.0.0.1.
+  return IN6_IS_ADDR_LOOPBACK(&ip) || (IN6_IS_ADDR_V4MAPPED(&ip) && ip.s6_addr[12] == IN_LOOPBACKNET);
 }
 
 Error socket_error(std::string_view what, const ServerAddress& address, int error_number) {
@@ -172,16 +174,17 @@ Peer peer_of(int descriptor) {
   char text[INET6_ADDRSTRLEN] = {};
   if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0)
     return {"who left at once", ""};
+  const auto* const as_address = reinterpret_cast<const sockaddr*>(&address);
   if (address.ss_family == AF_UNIX) {
     const auto user = peer_user(descriptor);
     const std::string name =
         user ? fmt::format("of the user {}", *user) : "of a user that the system doesn't tell";
-    return {name, name, user};
+    return {name, name, user, /*is_in_machine=*/true};
   }
   if (address.ss_family == AF_INET) {
     const auto& ip = reinterpret_cast<const sockaddr_in&>(address);
     ::inet_ntop(AF_INET, &ip.sin_addr, text, sizeof text);
-    return {fmt::format("at {}:{}", text, ntohs(ip.sin_port)), text};
+    return {fmt::format("at {}:{}", text, ntohs(ip.sin_port)), text, {}, is_loopback(as_address)};
   }
   const auto& ip = reinterpret_cast<const sockaddr_in6&>(address);
   ::inet_ntop(AF_INET6, &ip.sin6_addr, text, sizeof text);
@@ -189,7 +192,9 @@ Peer peer_of(int descriptor) {
   constexpr size_t kNetworkBytes = 8;
   return {fmt::format("at [{}]:{}", text, ntohs(ip.sin6_port)),
           std::string(reinterpret_cast<const char*>(ip.sin6_addr.s6_addr),
-                      IN6_IS_ADDR_V4MAPPED(&ip.sin6_addr) ? sizeof ip.sin6_addr.s6_addr : kNetworkBytes)};
+                      IN6_IS_ADDR_V4MAPPED(&ip.sin6_addr) ? sizeof ip.sin6_addr.s6_addr : kNetworkBytes),
+          {},
+          is_loopback(as_address)};
 }
 
 void prepare_socket(int descriptor) {

@@ -57,6 +57,7 @@ struct Peer {
   // what peers from one place have in common: the user, the host, or an IPv6 network of 64 bits
   std::string origin;
   std::optional<uid_t> user{};  // of a Unix socket's
+  bool is_in_machine = false;   // its bytes do not leave this machine: a Unix socket, or a loopback address
 };
 Peer peer_of(int descriptor);
 

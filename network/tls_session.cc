@@ -87,12 +87,7 @@ struct TlsSession::Parts {
 TlsSession::TlsSession(TlsSide side, std::shared_ptr<const PreSharedKey> key)
     : key_(std::move(key)), parts_(std::make_unique<Parts>()) {
   parts_->ssl = SSL_new(context_of(side));
-  parts_->incoming = BIO_new(BIO_s_mem());
-  parts_->outgoing = BIO_new(BIO_s_mem());
-  CHECK(parts_->ssl != nullptr);
-  CHECK(parts_->incoming != nullptr);
-  CHECK(parts_->outgoing != nullptr);
-  SSL_set_bio(parts_->ssl, parts_->incoming, parts_->outgoing);
+  connect_bytes();
   SSL_set_app_data(parts_->ssl, const_cast<PreSharedKey*>(key_.get()));
   if (side == TlsSide::kServer) {
     SSL_set_accept_state(parts_->ssl);
@@ -102,7 +97,23 @@ TlsSession::TlsSession(TlsSide side, std::shared_ptr<const PreSharedKey> key)
   }
 }
 
+TlsSession::TlsSession(std::shared_ptr<const TlsCertificate> certificate)
+    : certificate_(std::move(certificate)), parts_(std::make_unique<Parts>()) {
+  parts_->ssl = SSL_new(certificate_->context());
+  connect_bytes();
+  SSL_set_accept_state(parts_->ssl);
+}
+
 TlsSession::~TlsSession() = default;
+
+void TlsSession::connect_bytes() {
+  parts_->incoming = BIO_new(BIO_s_mem());
+  parts_->outgoing = BIO_new(BIO_s_mem());
+  CHECK(parts_->ssl != nullptr);
+  CHECK(parts_->incoming != nullptr);
+  CHECK(parts_->outgoing != nullptr);
+  SSL_set_bio(parts_->ssl, parts_->incoming, parts_->outgoing);
+}
 
 bool TlsSession::is_established() const {
   return SSL_is_init_finished(parts_->ssl) == 1;
@@ -112,7 +123,9 @@ Result<void> TlsSession::advance() {
   if (!is_established()) {
     const int status = SSL_do_handshake(parts_->ssl);
     if (status != 1 && SSL_get_error(parts_->ssl, status) != SSL_ERROR_WANT_READ) {
-      return tls_error("the TLS handshake failed, so the other side has another key or none");
+      return tls_error(key_ == nullptr
+                           ? "the TLS handshake failed"
+                           : "the TLS handshake failed, so the other side has another key or none");
     }
   }
   if (!is_established() || kept_.empty()) return {};
@@ -121,6 +134,7 @@ Result<void> TlsSession::advance() {
 }
 
 Result<void> TlsSession::receive(ByteSpan arrived, std::vector<std::byte>& plain) {
+  ERR_clear_error();  // what this thread's other work has left there would be taken for this session's
   CHECK(BIO_write(parts_->incoming, arrived.data(), static_cast<int>(arrived.size())) ==
         static_cast<int>(arrived.size()));
   RETURN_IF_ERROR(advance());
@@ -142,9 +156,15 @@ Result<void> TlsSession::send(ByteSpan plain) {
     return {};
   }
   if (plain.empty()) return {};
+  ERR_clear_error();
   const int count = SSL_write(parts_->ssl, plain.data(), static_cast<int>(plain.size()));
   if (count == static_cast<int>(plain.size())) return {};
   return tls_error("the TLS connection takes no more bytes");
+}
+
+void TlsSession::finish() {
+  if (is_established()) SSL_shutdown(parts_->ssl);
+  ERR_clear_error();
 }
 
 size_t TlsSession::outgoing_bytes() const {

@@ -47,6 +47,9 @@ struct ServeCommand {
   std::string network = "uring";
   std::string auth = "trust";
   std::string users;
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string tls = "offered";
   LogContentSettings content;
   LogDeviceSettings device;
   LogBufferSettings buffer;
@@ -121,6 +124,7 @@ struct ServeCommand {
     options.threads = threads;
     options.network = network == "poll" ? SocketMethod::kPoll : SocketMethod::kUring;
     options.tell = [this](const std::string& sentence) { output.notice(sentence); };
+    RETURN_IF_ERROR(choose_tls(command, options));
     if ((auth == "scram") != !users.empty()) {
       return invalid_argument(
           "--auth scram asks clients for a password, and --users FILE has them: say both");
@@ -130,6 +134,26 @@ struct ServeCommand {
     if (!read) return read.error();
     options.users = std::make_shared<const Users>(*std::move(read));
     return options;
+  }
+
+  Result<void> choose_tls(const CLI::App& command, ServerOptions& options) const {
+    if (tls_certificate.empty() != tls_key.empty())
+      return invalid_argument(
+          "--tls-cert names the server's certificate, and --tls-key its private key: say both");
+    if (tls_certificate.empty()) {
+      if (command.count("--tls") == 0) return {};
+      return invalid_argument("--tls needs a certificate: say --tls-cert and --tls-key, or leave it out");
+    }
+    if (!options.listen)
+      return invalid_argument(
+          "TLS is for clients over TCP, and the server listens on a Unix socket alone: say --listen, or "
+          "leave "
+          "--tls-cert and --tls-key out");
+    Result<std::shared_ptr<const TlsCertificate>> read = TlsCertificate::read(tls_certificate, tls_key);
+    if (!read) return read.error();
+    options.tls = *std::move(read);
+    options.needs_tls = tls == "required";
+    return {};
   }
 
   // Where a workload is wanted; an empty database EmbeddedDatabase makes.
@@ -180,6 +204,9 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   take("--network", command->network);
   take("--auth", command->auth);
   take("--users", command->users);
+  take("--tls-cert", command->tls_certificate);
+  take("--tls-key", command->tls_key);
+  take("--tls", command->tls);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
   command->buffer.add_options(*app);

@@ -62,6 +62,7 @@ Result<void> CallServer::run_call(ByteSpan message) {
     case CallResult::Status::kRefused:
     case CallResult::Status::kGaveUp:
     case CallResult::Status::kOutOfMemory:
+    case CallResult::Status::kStopped:
       return failed("call {} of {}: {}", sequence, program_.procedure(call_.procedure).name, result.message);
   }
   acks_.push({result.lsn, monotonic_ns(), pushed_});

@@ -106,6 +106,7 @@ class DriverWorker {
       case CallResult::Status::kRefused:
       case CallResult::Status::kGaveUp:
       case CallResult::Status::kOutOfMemory:
+      case CallResult::Status::kStopped:
         error_ = failed("a call was not run: {}", result.message);
         return false;
     }

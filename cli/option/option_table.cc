@@ -377,9 +377,10 @@ constexpr OptionRow kTable[] = {
      "the flusher's bandwidth",
      false, positive},
     {kCommand, "--listen",
-     "HOST:PORT, of TCP; port 0: one that is free; serve: on loopback, 127.0.0.1:5433 unless --socket is "
-     "given "
-     "alone; logd: with --key or, on loopback, --no-key; with one of those two alone 127.0.0.1:7433"},
+     "HOST:PORT, of TCP; port 0: one that is free; serve: on loopback, and elsewhere with --tls-cert and "
+     "--auth "
+     "scram; 127.0.0.1:5433 unless --socket is given alone; logd: with --key or, on loopback, --no-key; with "
+     "one of those two alone 127.0.0.1:7433"},
     {kCommand, "--auth", "trust: clients are who they say; scram: they show it by a password (SCRAM-SHA-256)",
      kShown,
      +[]() -> CLI::Validator {
@@ -388,6 +389,17 @@ constexpr OptionRow kTable[] = {
     {kCommand, "--users",
      "a file with a line a user, NAME SECRET: the password, or a verifier as PostgreSQL keeps it "
      "(SCRAM-SHA-256$...)"},
+    {kCommand, "--tls-cert",
+     "a file in PEM with the server's certificate, and those between it and the authority that clients know: "
+     "clients over TCP may use TLS"},
+    {kCommand, "--tls-key",
+     "a file in PEM with the certificate's private key, without a passphrase, that no other user may read"},
+    {kCommand, "--tls",
+     "offered: clients on loopback may use TLS, and those elsewhere must; required: all over TCP must",
+     kShown,
+     +[]() -> CLI::Validator {
+       return CLI::IsMember({"offered", "required"});
+     }},
     {kCommand, "--connections", "clients at the same time", kShown, positive},
     {kCommand, "--blocks", "transaction blocks that are open at the same time; clients beyond them wait",
      kShown, positive},

@@ -93,6 +93,8 @@ Outcome Interpreter::Machine::run(const RunRequest& request) {
   state_.outcome = {};
   state_.rows = request.rows;
   state_.context.sequences = request.sequences;
+  state_.stop = request.stop;
+  if (!state_.may_begin({})) return state_.outcome;
   if (request.native != nullptr) return run_native();
   state_.frame.begin(*request.procedure, request.arguments);
   state_.context.variables = state_.frame.scalars();
@@ -112,7 +114,8 @@ Outcome Interpreter::Machine::run_native() {
     results_.resize(most);
   NativeRun run{&state_.schema,     request_.procedure,    request_.arguments,      request_.rows,
                 request_.recording, request_.locate,       request_.only_iteration, &state_.arena,
-                &state_.outcome,    &state_.context.error, request_.prefetch,       results_.data()};
+                &state_.outcome,    &state_.context.error, request_.prefetch,       results_.data(),
+                request_.stop};
   request_.native(run);
   return state_.outcome;
 }
@@ -201,6 +204,10 @@ Flow Interpreter::Machine::run_if(const Statement& statement) {
 }
 
 bool Interpreter::Machine::run_iteration(const Statement& loop, uint32_t iteration, Flow& flow) {
+  if (!state_.goes_on(loop.where)) {
+    flow = Flow::kFailed;
+    return false;
+  }
   if (loop_depth_ == 0) iteration_ = iteration;
   ++loop_depth_;
   flow = run_block(loop.body);

@@ -25,6 +25,7 @@
 #include "procedures/ir/ir.h"
 #include "procedures/ir/marked_body.h"
 #include "procedures/values/expression.h"
+#include "procedures/values/stop_request.h"
 
 namespace mneme {
 
@@ -34,10 +35,11 @@ struct Outcome {
     kRaised,       // RAISE EXCEPTION, or an SQL run-time error
     kConflict,     // another transaction was in the way: run it again
     kOutOfMemory,  // the database is full
+    kStopped,      // RunRequest::stop
   };
   Kind kind = Kind::kCompleted;
-  const char* sqlstate = "";  // of kRaised: PostgreSQL's code, P0001 for RAISE EXCEPTION
-  std::string_view message;   // of kRaised: valid until the interpreter's next run
+  const char* sqlstate = "";  // of kRaised: PostgreSQL's code, P0001 for RAISE EXCEPTION; of kStopped, too
+  std::string_view message;   // of the two: valid until the interpreter's next run
   ir::SourceLocation where;   // of kRaised: the statement
 
   bool completed() const { return kind == Kind::kCompleted; }
@@ -65,6 +67,7 @@ struct RunRequest {
   Recording* recording = nullptr;       // needed if a statement records or recalls
   LocateSink* locate = nullptr;         // needed if a statement locates
   Sequences* sequences = nullptr;       // needed if an expression draws from one
+  StopRequest* stop = nullptr;          // may end the run; nullptr: nothing does
   // Runs only this iteration, counted from 0, of the loop marked iterations_apart, which stands in `body`
   // itself; one past the loop's end runs none. Everything outside the loop runs as always.
   std::optional<uint32_t> only_iteration = std::nullopt;

@@ -431,6 +431,32 @@ TEST(Session, AnswersAsPostgresqlOnTransactions) {
   EXPECT_GT(session.counters().rolled_back, 10u);
 }
 
+TEST(Session, ACallThatIsAskedToStopChangesNothing) {
+  const std::unique_ptr<Program> program = compiled_example();
+  CountingLog log;
+  Database database(program->catalog, 1);
+  database.attach_log(log);
+  Session session(*program, database, WorkerId{0});
+  Arena arena;
+  const Call call = call_of(*program, kSteps[0], arena);
+  StopRequest stop;
+  stop.cancel();
+  CallResult result = session.run(call, LoggedAs::kContent, &stop);
+  EXPECT_EQ(result.status, CallResult::Status::kStopped);
+  EXPECT_EQ(result.sqlstate, "57014");
+  EXPECT_EQ(result.message, "canceling statement due to user request");
+  EXPECT_EQ(log.filled(), 0u);
+  stop.begin();
+  result = session.run(call, LoggedAs::kContent, &stop);
+  EXPECT_TRUE(result.committed()) << result.message;
+  stop.end_connection();
+  stop.cancel();
+  stop.begin();
+  EXPECT_EQ(stop.reason(), StopRequest::Reason::kConnectionEnds);
+  result = session.run(call, LoggedAs::kContent, &stop);
+  EXPECT_EQ(result.sqlstate, "57P01");
+}
+
 TEST(Session, RefusesACallThatIsNotWellFormed) {
   const std::unique_ptr<Program> program = compiled_example();
   CountingLog log;

@@ -25,6 +25,7 @@
 #include "procedures/ir/ir.h"
 #include "procedures/ir/marked_body.h"
 #include "procedures/ir/sql_error.h"
+#include "procedures/values/stop_request.h"
 
 namespace mneme {
 
@@ -45,6 +46,7 @@ struct NativeRun {
   SqlError* error;    // where arithmetic and the like leave what went wrong
   bool prefetch;      // whether rows whose keys are known are fetched ahead (RowAccess::prefetch)
   Argument* results;  // one for each INOUT parameter, in order: set by a run that completes
+  StopRequest* stop;  // looked at in each iteration of a loop; null: the run goes on to its end
 };
 
 // False: the outcome says how it ended.

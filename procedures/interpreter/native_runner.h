@@ -31,7 +31,8 @@ class NativeRunner {
              .outcome = &outcome_,
              .error = &error_,
              .prefetch = true,
-             .results = nullptr} {}
+             .results = nullptr,
+             .stop = nullptr} {}
   NativeRunner(const NativeRunner&) = delete;
   NativeRunner& operator=(const NativeRunner&) = delete;
 

@@ -109,6 +109,7 @@ RowFinder::Next RowFinder::visit_keys() {
 }
 
 RowFinder::Next RowFinder::visit_row(const RowRef& row) {
+  if (!state_.goes_on(operation_.where)) return Next::kFailed;
   state_.context.rows[source_].image = row.image;
   if (access_.filter) {
     bool holds = false;

@@ -12,6 +12,7 @@
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/values/expression.h"
 #include "procedures/values/run_errors.h"
+#include "procedures/values/stop_request.h"
 
 namespace mneme {
 
@@ -24,6 +25,7 @@ struct RunState {
   EvaluationContext context;
   RowAccess* rows = nullptr;
   Outcome outcome;
+  StopRequest* stop = nullptr;  // nullptr: the run goes on to its end
 
   // Ends the run for the error that an expression has left in the context.
   [[nodiscard]] bool raise(ir::SourceLocation where) {
@@ -36,6 +38,21 @@ struct RunState {
                            Args&&... args) {
     (void)fail(context.error, arena, sqlstate, text, std::forward<Args>(args)...);
     return raise(where);
+  }
+
+  // Returns false, and ends the run, where it is asked to stop. For each row and iteration.
+  [[nodiscard]] bool goes_on(ir::SourceLocation where) {
+    return stop == nullptr || !stop->is_due() || end_stopped(where);
+  }
+  // The same, and looks in any case. For the beginning of a run.
+  [[nodiscard]] bool may_begin(ir::SourceLocation where) {
+    return stop == nullptr || stop->reason() == StopRequest::Reason::kNone || end_stopped(where);
+  }
+  [[gnu::cold]] bool end_stopped(ir::SourceLocation where) {
+    if (!outcome.completed()) return false;
+    context.error = stopped_error(*stop);
+    outcome = {Outcome::Kind::kStopped, context.error.sqlstate, context.error.message, where};
+    return false;
   }
 
   [[nodiscard]] bool value_of(const ir::Expr& expr, ir::SourceLocation where, Value& value) {

@@ -110,6 +110,7 @@ void StatementEmitter::begin_loop(const Statement& statement, const std::string&
 }
 
 void StatementEmitter::emit_loop_body(const Statement& statement) {
+  text_.fail_if("is_stopped(run)", fmt::format("end_stopped(run, {})", place_literal(statement.where)));
   // The body has a block of its own, so that a jump behind it passes no declaration.
   const FunctionText::Part body = text_.apart([&] { emit_block(statement.body); });
   if (!loops_.back().jumped_on) return text_.put(body);

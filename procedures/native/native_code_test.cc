@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/clock.h"
 #include "base/file/file.h"
 #include "base/file/trusted_folder.h"
 #include "base/testing/test_open_files.h"
@@ -212,6 +213,43 @@ TEST_F(NativeCodeTest, CompilesListsAndChainsOfHundreds) {
     Interpreter interpreter(schema);
     EXPECT_TRUE(interpreter.run(request).completed());
     EXPECT_EQ(interpreter.results()[0].scalar.as_int(), 901);
+  }
+}
+
+// Each kind of loop would run for days. The deadline is over once the run has begun.
+TEST_F(NativeCodeTest, LoopsEndWhereTheyAreAskedToStop) {
+  std::string text = kTestSchema;
+  const std::vector<std::string> loops = {
+      "FOR i IN 1 .. 2000000000 LOOP FOR j IN 1 .. 2000000000 LOOP r := i % 7; END LOOP; END LOOP;",
+      "WHILE r >= 0 LOOP r := (r + 1) % 1000; END LOOP;",
+      "LOOP r := (r + 1) % 1000; EXIT WHEN r < 0; END LOOP;"};
+  for (size_t i = 0; i < loops.size(); ++i) {
+    text +=
+        fmt::format("CREATE PROCEDURE p{}(INOUT r INT) LANGUAGE plpgsql AS $$ BEGIN {} END $$;", i, loops[i]);
+  }
+  const auto program = compile(text, "test.sql");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const Schema schema((*program)->catalog);
+  const std::vector<NativeUnit> units = procedure_units(**program);
+  const Result<NativeCode> code =
+      NativeCode::load(emit_cpp(**program, schema, units), units.size(), folders_, toolchain_);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  MapAccess rows(schema);
+  const std::vector<Argument> arguments = {Argument::of(Value::of_int(0))};
+  for (size_t i = 0; i < loops.size(); ++i) {
+    for (const bool native : {false, true}) {
+      SCOPED_TRACE(loops[i] + (native ? " native" : " interpreted"));
+      StopRequest stop;
+      RunRequest request = RunRequest::of((*program)->procedures[i], arguments, rows);
+      request.native = native ? code->unit(i).run_on_any : nullptr;
+      request.stop = &stop;
+      Interpreter interpreter(schema);
+      stop.set_deadline(monotonic_ns() + 20'000'000);
+      const Outcome outcome = interpreter.run(request);
+      EXPECT_EQ(outcome.kind, Outcome::Kind::kStopped);
+      EXPECT_STREQ(outcome.sqlstate, "57014");
+      EXPECT_EQ(outcome.message, "canceling statement due to statement timeout");
+    }
   }
 }
 

@@ -76,6 +76,16 @@ using ir::SourceLocation;
   return false;
 }
 
+// Whether the run is asked to stop; end_stopped() then ends it.
+inline bool is_stopped(NativeRun& run) {
+  return run.stop != nullptr && run.stop->is_due();
+}
+[[gnu::cold, gnu::noinline]] inline bool end_stopped(NativeRun& run, SourceLocation where) {
+  *run.error = stopped_error(*run.stop);
+  *run.outcome = {Outcome::Kind::kStopped, run.error->sqlstate, run.error->message, where};
+  return false;
+}
+
 // ---- types, for the functions that take one ----
 
 constexpr Type plain_type(TypeKind kind) {

@@ -238,6 +238,7 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
               name);
   }
   FromStep::SetFunction function{Kind::kSeries, {}, Type{.kind = TypeKind::kInt}};
+  binder_.bound_.makes_rows = true;
   if (!is_series) {
     function.kind = name == "unnest" ? Kind::kElements : Kind::kSubscripts;
     Expr array = bind(args[0]);

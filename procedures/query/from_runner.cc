@@ -40,7 +40,7 @@ FromRunner::Next FromRunner::step(size_t number) {
 FromRunner::Next FromRunner::take(size_t number, bool& any) {
   const FromStep& step = plan_.steps[number];
   bool holds = true;
-  if (!runner_.holds(step.match, holds)) return Next::kFailed;
+  if (!runner_.state_.goes_on({}) || !runner_.holds(step.match, holds)) return Next::kFailed;
   if (!holds) return Next::kGoOn;
   any = true;
   if (!runner_.holds(step.filter, holds)) return Next::kFailed;
@@ -61,6 +61,7 @@ FromRunner::Next FromRunner::unmatched(size_t number) {
   StepState& state = states_[number];
   if (!state.made && !make_rows(number)) return Next::kFailed;
   for (size_t i = 0; i < state.rows.size(); ++i) {
+    if (!runner_.state_.goes_on({})) return Next::kFailed;
     if (state.matched[i]) continue;
     for (size_t before = 0; before < number; ++before) {
       const Slots& slots = plan_.steps[before].slots;

@@ -190,6 +190,7 @@ struct BoundQueries {
   // Constant parts that raise, as PostgreSQL has them raise before it looks at any row.
   std::vector<ir::Expr> raising;
   bool reads_tables = false;  // of the database, not only what describes it
+  bool makes_rows = false;    // by functions, as many as their arguments say
 };
 
 }  // namespace mneme::query

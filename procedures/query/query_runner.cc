@@ -39,12 +39,14 @@ std::string key_of_row(std::span<const Column> columns, std::span<const Value> r
 
 Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> variables,
                          std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
-                         Sequences* sequences, Visitor visit) {
+                         Sequences* sequences, StopRequest* stop, Visitor visit) {
   state_.arena.reset();
   kept_.reset();
   known_.reset();
   kept_bytes_ = 0;
   state_.outcome = {};
+  state_.stop = stop;
+  if (!state_.may_begin({})) return state_.outcome;
   state_.rows = &rows;
   queries_ = &queries;
   provider_ = provider;
@@ -73,7 +75,7 @@ bool QueryRunner::holds(const std::optional<ir::Expr>& condition, bool& result) 
 
 bool QueryRunner::keep(size_t bytes) {
   kept_bytes_ += bytes;
-  if (kept_bytes_ <= kMostBytes) return true;
+  if (kept_bytes_ <= kMostBytes) return state_.goes_on({});
   return state_.raise(
       {}, kQueryMemory,
       "this query keeps more than {} MiB of rows to join, group or sort them; ask for fewer rows",
@@ -126,8 +128,12 @@ bool QueryRunner::run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take
   if (!run_body(plan, [&](std::span<const Value> row) { return keep_row(rows, row); })) return false;
   std::vector<uint32_t> order(rows.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(
-      order, [&](uint32_t a, uint32_t b) { return comes_before(plan.sort, rows.row(a), rows.row(b)); });
+  // A run that has ended takes no row for less than another. That orders them, too, in no time.
+  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+    return state_.outcome.completed() && state_.goes_on({}) &&
+           comes_before(plan.sort, rows.row(a), rows.row(b));
+  });
+  if (!state_.outcome.completed()) return false;
   const std::vector<SortKey>* first_of =
       plan.select && !plan.select->distinct_on.empty() ? &plan.select->distinct_on : nullptr;
   std::optional<std::span<const Value>> before;
@@ -202,6 +208,7 @@ bool QueryRunner::run_select(const SelectPlan& plan, Visitor visit) {
   if (!from.run()) return false;
   return groups.visit([&] {
     return given_back([&] {
+      if (!state_.goes_on({})) return false;
       bool shown = true;
       return holds(plan.having, shown) && (!shown || put_out());
     });

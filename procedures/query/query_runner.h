@@ -7,6 +7,7 @@
 //             around it runs once; the others for each row.
 // Memory      what is kept for joins, groups, sorts and DISTINCT is bounded (kMostBytes): beyond that the
 //             query fails with 53200.
+// Stopping    the run looks at its StopRequest for each row that it meets, keeps or compares.
 // Errors      the outcome, as the interpreter's.
 // Threads     one owner; plans are shared.
 #pragma once
@@ -36,11 +37,11 @@ class QueryRunner final : public QueryValues {
 
   explicit QueryRunner(const Schema& schema) : state_(schema) {}
 
-  // `variables`: the procedure's, of which the first ones are the statement's parameters. `provider` may be
-  // nullptr. The message of an error lives until the next run.
+  // `variables`: the procedure's, of which the first ones are the statement's parameters. `provider` and
+  // `stop` may be nullptr. The message of an error lives until the next run.
   Outcome run(const BoundQueries& queries, std::span<const Value> variables,
               std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
-              Sequences* sequences, Visitor visit);
+              Sequences* sequences, StopRequest* stop, Visitor visit);
 
   bool evaluate(const ir::Expr& expr, EvaluationContext& context, Value& result) override;
 

@@ -48,8 +48,11 @@ class BoundStatement {
     return !query_ || !query_->procedure.operations[0].access.empty();
   }
 
-  // Returns whether it is a query of a form that procedures lack, over the database's rows.
-  bool may_take_long() const { return change_ != nullptr || (select_ && select_->queries.reads_tables); }
+  // Returns whether it is a query of a form that procedures lack, over the database's rows or those that
+  // functions make.
+  bool may_take_long() const {
+    return change_ != nullptr || (select_ && (select_->queries.reads_tables || select_->queries.makes_rows));
+  }
 
   // One of the four is there; the others return nullptr.
   const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }

@@ -39,7 +39,8 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
   CHECK(options.native.empty() || options.native.size() == program.procedures.size());
 }
 
-CallResult Session::run(const Call& clients, LoggedAs logged_as) {
+CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* stop) {
+  stop_ = stop;
   const Call& call = with_call_time(clients);
   const char* code = "";
   if (Result<void> checked = check_call(program_, call, &code); !checked.ok())
@@ -119,6 +120,7 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
   if (!options_.native.empty()) request.native = options_.native[procedure.id.value].run_on_transaction;
   request.prefetch = options_.prefetch;
+  request.stop = stop_;
   const Outcome outcome = interpreter_.run(request);
   switch (outcome.kind) {
     case Outcome::Kind::kCompleted:
@@ -128,6 +130,12 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
     case Outcome::Kind::kConflict:
       transaction_.abort();
       return Attempt::kConflict;
+    case Outcome::Kind::kStopped:
+      transaction_.abort();
+      result.status = CallResult::Status::kStopped;
+      result.sqlstate = outcome.sqlstate;
+      result.message = outcome.message;
+      return Attempt::kDone;
     case Outcome::Kind::kOutOfMemory:
       transaction_.abort();
       result.status = CallResult::Status::kOutOfMemory;

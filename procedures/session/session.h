@@ -37,13 +37,14 @@ struct CallResult {
     kGaveUp,       // other transactions were in the way too often
     kOutOfMemory,  // the database is full
     kLogFailed,    // CommitLog::failure() says why
+    kStopped,      // it was asked to end, and has changed nothing
   };
   Status status = Status::kCommitted;
   // kCommitted, kRolledBack: may be reported to the client once the record at `lsn` is durable. Of a
   // transaction that wrote (`logged`) it is its own record, otherwise the youngest that it depends on.
   Lsn lsn;
   bool logged = false;
-  std::string_view sqlstate;          // kRolledBack; kRefused, where PostgreSQL has one for it
+  std::string_view sqlstate;          // kRolledBack, kStopped; kRefused, where PostgreSQL has one for it
   std::string_view message;           // of everything but kCommitted
   std::span<const Argument> results;  // kCommitted: the INOUT parameters, in order
   uint32_t attempts = 0;
@@ -86,7 +87,8 @@ class Session {
 
   // A call has its procedure's parameters; the hidden argument, its time, is added here. Where it throws, as
   // for want of memory, its transaction has ended.
-  CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent);
+  // `stop`: may end it, in one of its loops or reads; nullptr: nothing does.
+  CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent, StopRequest* stop = nullptr);
 
   const SessionCounters& counters() const { return counters_; }
 
@@ -115,6 +117,7 @@ class Session {
   RowPeeks peeks_;
   Call timed_call_;
   LoggedAs logged_as_ = LoggedAs::kContent;
+  StopRequest* stop_ = nullptr;
   ByteBuffer payload_;
   std::string message_;
   SessionCounters counters_;

@@ -189,8 +189,9 @@ StatementResult SqlSession::run_text(const syntax::Command& command) {
 }
 
 StatementResult SqlSession::execute(const BoundStatement& statement, std::span<const Argument> parameters,
-                                    ResultSink& rows) {
+                                    ResultSink& rows, StopRequest* stop) {
   CHECK(parameters.size() == statement.parameters().size());
+  stop_ = stop;
   return ending_where_it_throws([&] { return run_bound(statement, parameters, rows); });
 }
 
@@ -371,6 +372,7 @@ StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind
   request.body = query.body;
   request.recording = &recorded;
   request.sequences = &sequences_;
+  request.stop = stop_;
   StatementResult result;
   const bool done = run_attempts(
       [&] {
@@ -428,7 +430,7 @@ StatementResult SqlSession::run_select(const BoundStatement& statement, std::spa
         rows.begin(select.columns);
         count = 0;
         return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                                   statement.system(), &sequences_, add),
+                                   statement.system(), &sequences_, stop_, add),
                      result);
       },
       result);
@@ -458,7 +460,7 @@ StatementResult SqlSession::run_change(const BoundStatement& statement, std::spa
           return true;
         };
         Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                                      statement.system(), &sequences_, add),
+                                      statement.system(), &sequences_, stop_, add),
                         result);
         std::vector<Argument> arguments(select.columns.size());
         for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
@@ -470,6 +472,7 @@ StatementResult SqlSession::run_change(const BoundStatement& statement, std::spa
           request.body = change.each.body;
           request.recording = &recorded;
           request.sequences = &sequences_;
+          request.stop = stop_;
           if (!change.conflict_columns.empty()) {
             std::string key;
             for (const size_t column : change.conflict_columns)
@@ -508,6 +511,11 @@ SqlSession::Ran SqlSession::ended(const Outcome& outcome, StatementResult& failu
       }
       failure = StatementResult::failure(outcome.sqlstate, std::string(outcome.message));
       return roll_back(failure);
+    case Outcome::Kind::kStopped:
+      // It says nothing of what was read, so it counts whether that was consistent or not.
+      failure = StatementResult::failure(outcome.sqlstate, std::string(outcome.message));
+      if (savepoints_.empty()) transaction_.abort();
+      return Ran::kFailed;
     case Outcome::Kind::kOutOfMemory:
       break;
   }
@@ -639,7 +647,7 @@ StatementResult called(std::span<const Argument> results, ResultSink& rows) {
 }  // namespace
 
 StatementResult SqlSession::call_alone(const Call& call, ResultSink& rows) {
-  const CallResult done = calls_.run(call);
+  const CallResult done = calls_.run(call, LoggedAs::kContent, stop_);
   StatementResult result;
   switch (done.status) {
     case CallResult::Status::kCommitted:
@@ -650,6 +658,8 @@ StatementResult SqlSession::call_alone(const Call& call, ResultSink& rows) {
       result = StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
       result.lsn = done.lsn;
       return result;
+    case CallResult::Status::kStopped:
+      return StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
     case CallResult::Status::kRefused:
       return StatementResult::failure(
           done.sqlstate.empty() ? sqlstate::kNotInPrerequisiteState : std::string(done.sqlstate),
@@ -673,7 +683,9 @@ StatementResult SqlSession::call_in_block(const Call& clients, ResultSink& rows)
     return StatementResult::failure(code, checked.error().message);
   }
   StatementResult failure;
-  switch (run_body(RunRequest::of(procedure, call.arguments, transaction_), failure)) {
+  RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
+  request.stop = stop_;
+  switch (run_body(request, failure)) {
     case Ran::kCompleted:
       return called(interpreter_.results(), rows);
     case Ran::kConflict:

@@ -96,9 +96,10 @@ class SqlSession {
   // nothing was changed, or the statement is committed. A block has failed then.
   StatementResult run(const syntax::Command& command);
   // The same for a statement that is bound, with a value for each of its parameters, of the parameter's type.
-  // Its rows go to the sink; it does not wait until the result is durable.
+  // Its rows go to the sink; it does not wait until the result is durable. `stop`: may end it; nullptr:
+  // nothing does.
   StatementResult execute(const BoundStatement& statement, std::span<const Argument> parameters,
-                          ResultSink& rows);
+                          ResultSink& rows, StopRequest* stop = nullptr);
   // BEGIN, COMMIT, ROLLBACK, and what savepoints have, without waiting.
   StatementResult control(const syntax::Command& command);
   // Returns what a statement gets in a block that has failed.
@@ -158,7 +159,8 @@ class SqlSession {
   Interpreter interpreter_;
   std::unique_ptr<query::QueryRunner> queries_;
   SequenceDraws sequences_;
-  Arena arena_;  // a call's arguments
+  Arena arena_;                  // a call's arguments
+  StopRequest* stop_ = nullptr;  // of the statement that runs
   Block block_ = Block::kNone;
   bool is_read_only_ = false;  // the block
   bool has_touched_rows_ = false;

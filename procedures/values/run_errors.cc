@@ -50,4 +50,17 @@ bool fail_raise(const char* sqlstate, std::string_view format, std::span<const T
   return fail(error, arena, sqlstate, "{}", std::string_view(text.data(), text.size()));
 }
 
+SqlError stopped_error(const StopRequest& stop) {
+  switch (stop.reason()) {
+    case StopRequest::Reason::kConnectionEnds:
+      return {sqlstate::kAdminShutdown, "the statement was ended with its connection"};
+    case StopRequest::Reason::kTimedOut:
+      return {sqlstate::kQueryCanceled, "canceling statement due to statement timeout"};
+    case StopRequest::Reason::kCancelled:
+    case StopRequest::Reason::kNone:
+      break;
+  }
+  return {sqlstate::kQueryCanceled, "canceling statement due to user request"};
+}
+
 }  // namespace mneme

@@ -1,7 +1,7 @@
 // Run errors: what the interpreter and native code both say when a statement cannot be carried out, in one
 // place.
 //
-// Each returns false with the reason in `error`, its text in the arena.
+// Each that returns a bool returns false, with the reason in `error`, its text in the arena.
 #pragma once
 
 #include <span>
@@ -11,6 +11,7 @@
 #include "engine/schema/schema.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/sql_error.h"
+#include "procedures/values/stop_request.h"
 
 namespace mneme {
 
@@ -28,5 +29,8 @@ struct TypedValue {
 // RAISE EXCEPTION: the message has the arguments in place of the format's percent signs.
 [[nodiscard]] bool fail_raise(const char* sqlstate, std::string_view format,
                               std::span<const TypedValue> arguments, Arena& arena, SqlError& error);
+
+// The error of a statement that was asked to stop. Its text is constant.
+[[nodiscard]] SqlError stopped_error(const StopRequest& stop);
 
 }  // namespace mneme

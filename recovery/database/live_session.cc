@@ -153,7 +153,8 @@ std::optional<StatementResult> LiveSession::prepare(PreparedStatement& statement
 
 std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement,
                                                     std::span<const Argument> parameters,
-                                                    std::span<const uint8_t> scales, ResultSink& rows) {
+                                                    std::span<const uint8_t> scales, ResultSink& rows,
+                                                    StopRequest* stop) {
   if (!try_enter()) return std::nullopt;
   const Leave leave{*this};
   StatementResult bound = bind(statement);
@@ -169,7 +170,7 @@ std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement
     session_->fail_block();
     return StatementResult::failure(sqlstate::kOutOfRange, "numeric field overflow");
   }
-  return session_->execute(*statement.bound_, widened.empty() ? parameters : widened, rows);
+  return session_->execute(*statement.bound_, widened.empty() ? parameters : widened, rows, stop);
 }
 
 std::optional<StatementResult> LiveSession::control(const syntax::Command& command) {

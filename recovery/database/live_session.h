@@ -75,9 +75,11 @@ class LiveSession {
   // it can't be. A statement that has once been described to a client keeps its columns, or is refused.
   std::optional<StatementResult> prepare(PreparedStatement& statement);
   // An operation or a CALL, with the values of its parameters; prepares it first. `scales`: as
-  // BoundStatement::fit_digits has them; empty: every value has its parameter's type.
+  // BoundStatement::fit_digits has them; empty: every value has its parameter's type. `stop`: may end it;
+  // nullptr: nothing does.
   std::optional<StatementResult> execute(PreparedStatement& statement, std::span<const Argument> parameters,
-                                         std::span<const uint8_t> scales, ResultSink& rows);
+                                         std::span<const uint8_t> scales, ResultSink& rows,
+                                         StopRequest* stop = nullptr);
   // BEGIN, COMMIT and ROLLBACK.
   std::optional<StatementResult> control(const syntax::Command& command);
   bool has_read_rows() const { return session_ && session_->has_read_rows(); }

@@ -88,10 +88,11 @@ Error replay_error(const ir::Procedure& procedure, Lsn lsn, const Outcome& outco
           lsn.value, procedure.name, outcome.message, outcome.sqlstate,
           outcome.where.line > 0 ? fmt::format(" at line {}", outcome.where.line) : "");
     case Outcome::Kind::kConflict:
+    case Outcome::Kind::kStopped:
     case Outcome::Kind::kCompleted:
       break;
   }
-  // Replay's access takes no locks, so nothing can be in its way.
+  // Replay's access takes no locks, so nothing can be in its way, and nothing asks it to stop.
   CHECK(false);
 }
 

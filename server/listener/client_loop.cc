@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "server/protocol/sqlstates.h"
 
@@ -15,13 +17,14 @@ constexpr uint64_t kNanosecondsAMillisecond = 1'000'000;
 constexpr size_t kMostUnsentBytes = size_t{64} << 20;
 // What may wait of a client's messages: one that sends so much faster than it is served is cut off.
 constexpr size_t kMostWaitingBytes = size_t{256} << 20;
+constexpr size_t kEncipheredAtOnce = size_t{1} << 20;
 
 }  // namespace
 
-void ClientLoop::adopt(int descriptor, uint32_t id, uint32_t secret, std::string refusal) {
+void ClientLoop::adopt(int descriptor, uint32_t id, uint32_t secret, ClientLink link) {
   {
     const std::lock_guard lock(mutex_);
-    adopted_.push_back({descriptor, id, secret, std::move(refusal)});
+    adopted_.push_back({descriptor, id, secret, std::move(link)});
   }
   wake();
 }
@@ -34,14 +37,6 @@ void ClientLoop::come_back(SocketId client, ClientSession::Step step) {
   wake();
 }
 
-void ClientLoop::cancel(uint32_t id, uint32_t secret) {
-  {
-    const std::lock_guard lock(mutex_);
-    cancelled_.emplace_back(id, secret);
-  }
-  wake();
-}
-
 void ClientLoop::stop(Stop how) {
   stop_.store(how, std::memory_order_relaxed);
   wake();
@@ -50,20 +45,18 @@ void ClientLoop::stop(Stop how) {
 void ClientLoop::take_messages() {
   std::vector<Adopted> adopted;
   std::vector<Back> back;
-  std::vector<std::pair<uint32_t, uint32_t>> cancelled;
   {
     const std::lock_guard lock(mutex_);
     adopted.swap(adopted_);
     back.swap(back_);
-    cancelled.swap(cancelled_);
   }
   for (Adopted& each : adopted) {
     if (stops_) {
       ::close(each.descriptor);
-      server_.gone();
+      server_.gone(each.id);
       continue;
     }
-    auto client = std::make_unique<Client>(*server_.host, each.id, each.secret, std::move(each.refusal));
+    auto client = std::make_unique<Client>(*server_.host, each.id, each.secret, std::move(each.link));
     client->since_ns = client->heard_ns = client->sent_ns = monotonic_ns();
     clients_.emplace(sockets_->add(each.descriptor), std::move(client));
   }
@@ -78,11 +71,6 @@ void ClientLoop::take_messages() {
     settle(each.client, client, each.step);
     if (each.step == ClientSession::Step::kWaits) advance(each.client, client);
   }
-  for (const auto& [id, secret] : cancelled) {
-    for (auto& [socket, client] : clients_) {
-      if (client->id == id && client->session.knows(secret)) client->session.cancel();
-    }
-  }
 }
 
 void ClientLoop::take(const SocketEvent& event) {
@@ -90,30 +78,74 @@ void ClientLoop::take(const SocketEvent& event) {
   if (found == clients_.end()) return;
   Client& client = *found->second;
   if (event.kind == SocketEvent::Kind::kClosed) {
-    client.is_gone = true;
-    client.session.cancel();
-    active_.insert(event.socket);
+    lose(event.socket, client);
     return;
   }
   if (event.kind != SocketEvent::Kind::kReceived) return;
   if (client.is_gone) return;
   client.heard_ns = monotonic_ns();
+  if (client.tls == nullptr) {
+    take(event.socket, client, event.bytes);
+    return;
+  }
+  deciphered_.clear();
+  const bool goes_on = client.tls->receive(event.bytes, deciphered_).ok();
+  send_enciphered(event.socket, client);
+  if (!deciphered_.empty()) take(event.socket, client, deciphered_);
+  if (goes_on || client.is_gone) return;
+  // It has ended TLS, as clients do behind their last message, or sent what is none.
+  sockets_->close(event.socket);
+  lose(event.socket, client);
+}
+
+void ClientLoop::take(SocketId id, Client& client, ByteSpan bytes) {
   // What a helper's session has in hand is the helper's to look at.
   const size_t waiting = client.is_away ? client.arrived.size() : client.session.waiting_bytes();
-  if (waiting + event.bytes.size() > kMostWaitingBytes) {
-    sockets_->abort(event.socket);
-    client.is_gone = true;
-    client.session.cancel();
-    active_.insert(event.socket);
+  if (waiting + bytes.size() > kMostWaitingBytes) {
+    sockets_->abort(id);
+    lose(id, client);
     return;
   }
   if (client.is_away) {
-    client.arrived.insert(client.arrived.end(), event.bytes.begin(), event.bytes.end());
+    client.arrived.insert(client.arrived.end(), bytes.begin(), bytes.end());
     return;
   }
   if (client.ends) return;
-  client.session.receive(event.bytes);
-  advance(event.socket, client);
+  client.session.receive(bytes);
+  advance(id, client);
+}
+
+void ClientLoop::lose(SocketId id, Client& client) {
+  client.is_gone = true;
+  client.session.stop();
+  active_.insert(id);
+}
+
+void ClientLoop::begin_tls(SocketId id, Client& client) {
+  // The answer to its request, the last bytes in the clear. No record is behind it.
+  sockets_->send(id, client.session.replies().take(Lsn{}));
+  client.tls = std::make_unique<TlsSession>(server_.options->tls);
+}
+
+void ClientLoop::send_enciphered(SocketId id, Client& client) {
+  if (client.tls->outgoing_bytes() > 0) sockets_->send(id, client.tls->take_outgoing());
+}
+
+void ClientLoop::send(SocketId id, Client& client, std::vector<std::byte> plain) {
+  if (client.tls == nullptr) {
+    sockets_->send(id, std::move(plain));
+    return;
+  }
+  // In pieces, so that a large reply is not in memory a third time.
+  for (ByteSpan rest = plain; !rest.empty();) {
+    const ByteSpan piece = rest.first(std::min(rest.size(), kEncipheredAtOnce));
+    rest = rest.subspan(piece.size());
+    if (!client.tls->send(piece).ok()) {
+      client.ends = true;
+      return;
+    }
+    send_enciphered(id, client);
+  }
 }
 
 void ClientLoop::advance(SocketId id, Client& client) {
@@ -128,6 +160,10 @@ void ClientLoop::advance(SocketId id, Client& client) {
 
 void ClientLoop::settle(SocketId id, Client& client, ClientSession::Step step) {
   active_.insert(id);
+  if (step == ClientSession::Step::kTls) {
+    begin_tls(id, client);
+    return;
+  }
   client.retries = step == ClientSession::Step::kRetry;
   client.ends |= step == ClientSession::Step::kEnds;
   if (step != ClientSession::Step::kWork) return;
@@ -145,13 +181,17 @@ bool ClientLoop::send(SocketId id, Client& client, Lsn durable) {
   if (drops_held_) replies.drop_held();
   if (replies.bytes() > 0) {
     std::vector<std::byte> leaving = replies.take(durable);
-    if (!leaving.empty()) sockets_->send(id, std::move(leaving));
+    if (!leaving.empty()) send(id, client, std::move(leaving));
   }
   if (const std::optional<Lsn> gate = replies.gate(); gate) {
     server_.wait_for(number_, *gate);
     return true;
   }
   if (!client.ends) return client.retries;
+  if (client.tls != nullptr) {
+    client.tls->finish();
+    send_enciphered(id, client);
+  }
   if (sockets_->unsent_bytes(id) > 0) return true;
   sockets_->close(id);
   remove(id);
@@ -174,7 +214,7 @@ void ClientLoop::send_all() {
 
 void ClientLoop::end_all(std::string_view sqlstate, std::string_view message) {
   for (auto& [id, client] : clients_) {
-    client->session.cancel();
+    client->session.stop();
     if (client->is_away || client->ends) continue;
     client->session.end(sqlstate, message);
     client->ends = true;
@@ -216,8 +256,10 @@ void ClientLoop::look_after(uint64_t now) {
 }
 
 void ClientLoop::remove(SocketId id) {
-  clients_.erase(id);
-  server_.gone();
+  const auto found = clients_.find(id);
+  const uint32_t number = found->second->id;
+  clients_.erase(found);
+  server_.gone(number);
 }
 
 std::chrono::nanoseconds ClientLoop::longest_wait() const {

@@ -2,8 +2,10 @@
 //
 // Flow        adopt() (any thread) -> run(): wait for bytes, wakes, work that helpers have done -> advance
 //             the sessions that something has happened to -> send what may leave
+// TLS         the loop deciphers what arrives and enciphers what leaves, so that sessions know plain bytes
+//             alone. A client's TLS is the loop's, also while its session is away.
 // Invariants  a session is the loop's, or, while it is away, a helper's.
-// Threads     run: one. adopt, come_back, wake, stop, cancel: any.
+// Threads     run: one. adopt, come_back, wake, stop: any.
 // Waiting     in the socket loop alone.
 #pragma once
 
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "network/socket_loop.h"
+#include "network/tls_session.h"
 #include "server/listener/durability_watch.h"
 #include "server/listener/server.h"
 #include "server/session/client_session.h"
@@ -35,17 +38,16 @@ class ClientLoop {
     // Has a helper advance the session; come_back() follows.
     std::function<void(ClientLoop& loop, SocketId client, ClientSession& session)> help;
     std::function<void(size_t loop, Lsn lsn)> wait_for;
-    std::function<void()> gone;  // a client
+    std::function<void(uint32_t id)> gone;  // a client
     const ServerOptions* options = nullptr;
   };
   ClientLoop(size_t number, std::unique_ptr<SocketLoop> sockets, Server server)
       : number_(number), sockets_(std::move(sockets)), server_(std::move(server)) {}
 
-  // Takes a connected socket. `refusal`: not empty: what its client is to be told.
-  void adopt(int descriptor, uint32_t id, uint32_t secret, std::string refusal);
+  // Takes a connected socket.
+  void adopt(int descriptor, uint32_t id, uint32_t secret, ClientLink link);
   // A helper has advanced the session as far as it gets.
   void come_back(SocketId client, ClientSession::Step step);
-  void cancel(uint32_t id, uint32_t secret);
   void wake() { sockets_->wake(); }
   enum class Stop : uint8_t { kNo, kGently, kNow };
   void stop(Stop how);
@@ -58,14 +60,15 @@ class ClientLoop {
 
  private:
   struct Client {
-    Client(SessionHost& host, uint32_t number, uint32_t secret, std::string refusal)
-        : id(number), session(host, number, secret, std::move(refusal)) {}
+    Client(SessionHost& host, uint32_t number, uint32_t secret, ClientLink link)
+        : id(number), session(host, number, secret, std::move(link)) {}
 
     const uint32_t id;
     ClientSession session;
-    bool is_away = false;            // at a helper's
-    bool is_gone = false;            // its socket, while it was away
-    std::vector<std::byte> arrived;  // meanwhile
+    std::unique_ptr<TlsSession> tls;  // once the client was granted it
+    bool is_away = false;             // at a helper's
+    bool is_gone = false;             // its socket, while it was away
+    std::vector<std::byte> arrived;   // meanwhile
     bool retries = false;
     bool ends = false;
     uint64_t since_ns = 0;
@@ -77,7 +80,7 @@ class ClientLoop {
     int descriptor;
     uint32_t id;
     uint32_t secret;
-    std::string refusal;
+    ClientLink link;
   };
   struct Back {
     SocketId client;
@@ -86,6 +89,13 @@ class ClientLoop {
 
   void take_messages();
   void take(const SocketEvent& event);
+  // The client's plain bytes.
+  void take(SocketId id, Client& client, ByteSpan bytes);
+  void lose(SocketId id, Client& client);
+  void begin_tls(SocketId id, Client& client);
+  // Sends what the client's TLS has ready.
+  void send_enciphered(SocketId id, Client& client);
+  void send(SocketId id, Client& client, std::vector<std::byte> plain);
   void advance(SocketId id, Client& client);
   void settle(SocketId id, Client& client, ClientSession::Step step);
   // Sends what may leave. False: the client is not active any more.
@@ -100,6 +110,7 @@ class ClientLoop {
   const std::unique_ptr<SocketLoop> sockets_;
   const Server server_;
   std::map<SocketId, std::unique_ptr<Client>> clients_;
+  std::vector<std::byte> deciphered_;  // of one event
   // Those that have something to send, that hold a reply back, or that are to be advanced again or to end.
   // The others cost a round of the loop nothing.
   std::set<SocketId> active_;
@@ -112,7 +123,6 @@ class ClientLoop {
   // Guarded by mutex_.
   std::vector<Adopted> adopted_;
   std::vector<Back> back_;
-  std::vector<std::pair<uint32_t, uint32_t>> cancelled_;
   // Written by any thread (relaxed: the wake that follows orders it well enough), read by run().
   std::atomic<Stop> stop_{Stop::kNo};
   std::atomic<bool> has_failed_{false};

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <thread>
 
 #include "base/file/file.h"
@@ -47,9 +48,7 @@ class Server::State final : public SessionHost {
   void give_back(std::unique_ptr<Connection> seat) override { seats_.give_back(std::move(seat)); }
   bool statements_wait() const override { return options_.statements_wait; }
   const Users* users() const override { return options_.users.get(); }
-  void cancel(uint32_t session, uint32_t secret) override {
-    for (const auto& loop : loops_) loop->cancel(session, secret);
-  }
+  void cancel(uint32_t session, uint32_t secret) override;
 
   std::optional<ServerAddress> address_;
   std::string socket_path_;
@@ -62,10 +61,17 @@ class Server::State final : public SessionHost {
     ClientSession* session;
   };
 
+  // What a client's cancel reaches without the client's loop, which may be running its statement.
+  struct ClientStop {
+    uint32_t secret;
+    std::shared_ptr<StopRequest> stop;
+  };
+
   Result<void> add_loop(size_t number);
   void help(const std::stop_token& stop);
   void accept_clients();
   void accept(int listening);
+  ClientLink link_of(int descriptor) const;
 
   EmbeddedDatabase& database_;
   const ServerOptions options_;
@@ -83,17 +89,19 @@ class Server::State final : public SessionHost {
 
   std::mutex mutex_;
   std::condition_variable_any work_;
-  std::deque<Help> helps_;  // guarded by mutex_
+  // Guarded by mutex_.
+  std::deque<Help> helps_;
+  std::map<uint32_t, ClientStop> stops_of_clients_;
 };
 
 Result<void> Server::State::start() {
   if (options_.listen) {
     const Result<bool> loopback = is_loopback(*options_.listen);
     if (!loopback) return loopback.error();
-    if (!*loopback) {
+    if (!*loopback && (options_.tls == nullptr || options_.users == nullptr)) {
       return invalid_argument(
-          "{} is reachable from other machines, and what clients send is not enciphered: listen on 127.0.0.1 "
-          "or a Unix socket",
+          "{} is reachable from other machines, where a server needs TLS and passwords. Give --tls-cert, "
+          "--tls-key and --auth scram, or listen on 127.0.0.1 or a Unix socket",
           options_.listen->text());
     }
     Result<ListeningSocket> listening = listen_on(*options_.listen);
@@ -139,7 +147,11 @@ Result<void> Server::State::add_loop(size_t number) {
     work_.notify_one();
   };
   server.wait_for = [this](size_t loop, Lsn lsn) { watch_->wait_for(loop, lsn); };
-  server.gone = [this] { clients_.fetch_sub(1, std::memory_order_relaxed); };
+  server.gone = [this](uint32_t id) {
+    clients_.fetch_sub(1, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex_);
+    stops_of_clients_.erase(id);
+  };
   loops_.push_back(std::make_unique<ClientLoop>(number, std::move(opened->loop), std::move(server)));
   return {};
 }
@@ -157,6 +169,24 @@ void Server::State::help(const std::stop_token& stop) {
   }
 }
 
+void Server::State::cancel(uint32_t session, uint32_t secret) {
+  std::optional<Help> waits;  // for a helper, who may be busy for long
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = stops_of_clients_.find(session);
+    if (found == stops_of_clients_.end() || found->second.secret != secret) return;
+    found->second.stop->cancel();
+    const auto place =
+        std::ranges::find_if(helps_, [&](const Help& each) { return each.session->id() == session; });
+    if (place != helps_.end()) {
+      waits = *place;
+      helps_.erase(place);
+    }
+  }
+  // Its loop looks at it again, and finds the request.
+  if (waits) waits->loop->come_back(waits->client, ClientSession::Step::kRetry);
+}
+
 void Server::State::accept(int listening) {
   const int descriptor = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0) {
@@ -171,9 +201,9 @@ void Server::State::accept(int listening) {
     ++counters_.refused;
     return;
   }
-  std::string refusal;
+  ClientLink link = link_of(descriptor);
   if (present >= options_.connections) {
-    refusal =
+    link.refusal =
         fmt::format("sorry, too many clients already: {} are connected, as many as --connections allows",
                     options_.connections);
     ++counters_.refused;
@@ -181,8 +211,24 @@ void Server::State::accept(int listening) {
     ++counters_.clients;
   }
   const uint32_t id = next_id_++;
-  loops_[id % loops_.size()]->adopt(descriptor, id, static_cast<uint32_t>(unforeseen_number()),
-                                    std::move(refusal));
+  const auto secret = static_cast<uint32_t>(unforeseen_number());
+  link.stop = std::make_shared<StopRequest>();
+  {
+    const std::lock_guard lock(mutex_);
+    stops_of_clients_.emplace(id, ClientStop{secret, link.stop});
+  }
+  loops_[id % loops_.size()]->adopt(descriptor, id, secret, std::move(link));
+}
+
+ClientLink Server::State::link_of(int descriptor) const {
+  const Peer peer = peer_of(descriptor);
+  ClientLink link;
+  if (peer.user) return link;  // a Unix socket's bytes pass no network
+  link.peer = peer.text;
+  link.offers_tls = options_.tls != nullptr;
+  link.needs_tls = options_.needs_tls || !peer.is_in_machine;
+  if (options_.tls != nullptr) link.end_point = options_.tls->end_point();
+  return link;
 }
 
 void Server::State::accept_clients() {

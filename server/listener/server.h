@@ -3,7 +3,7 @@
 // Flow        start() -> run(): an accepting thread deals sockets to the loops -> a loop's thread moves its
 //             clients' bytes (network/socket_loop.h) and advances their sessions -> replies leave once they
 //             are durable
-//             stop(): calls that run end, open blocks are rolled back, clients are told (57P01)
+//             stop(): statements that run end early, open blocks are rolled back, clients are told (57P01)
 // Durability  no thread waits for the log on a client's behalf. A loop says which LSN its oldest held reply
 //             waits for; one thread waits for the lowest of them, and wakes the loops whose replies may
 //             leave.
@@ -13,11 +13,14 @@
 //             helper, and one an open block. A client that finds none waits.
 // Bounds      clients; how long one may take to start; what a result may take, what may wait to be sent to a
 //             client, and how long it may leave it there; blocks, and how long one may be idle.
-// Access      clients are who they say, or show by a password that they are (users.h). TCP on loopback, and a
-//             Unix socket in a directory that is this user's alone. Every process of this machine may connect
-//             to the first.
+// Access      clients are who they say, or show by a password that they are (users.h). TCP, by TLS if there
+//             is a certificate, and a Unix socket in a directory that is this user's alone. Every process of
+//             this machine may connect to TCP on loopback. On an address that other machines reach, the
+//             server listens only with a certificate and users, and a client that is not on loopback needs
+//             TLS.
 // Threads     run(): its caller's, with those that it starts. stop(): any, and signal handlers.
-// Errors      start(): the address, the socket's directory. run(): the log has failed.
+// Errors      start(): the address, or what it asks for is missing; the socket's directory. run(): the log
+//             has failed.
 #pragma once
 
 #include <atomic>
@@ -32,6 +35,7 @@
 #include "embedding/embedded_database.h"
 #include "network/server_address.h"
 #include "network/socket_loop.h"
+#include "network/tls_certificate.h"
 #include "server/session/users.h"
 
 namespace mneme {
@@ -51,6 +55,8 @@ struct ServerOptions {
   std::chrono::milliseconds startup_patience{10'000};
   std::chrono::milliseconds read_patience{60'000};  // for a client to read any of what waits for it
   std::shared_ptr<const Users> users{};             // nullptr: every client is who it says
+  std::shared_ptr<const TlsCertificate> tls{};      // nullptr: no client is offered TLS
+  bool needs_tls = false;                           // TCP's clients on loopback, too, must use it
   // Told a sentence each. On any of the server's threads, one at a time.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
 };

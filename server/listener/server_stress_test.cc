@@ -34,6 +34,19 @@ class Client {
     wait_ready();
   }
   ~Client() { ::close(descriptor_); }
+  // A connection for a request to cancel what the other one runs.
+  Client(const std::string& path, const Client& other) {
+    const Result<int> connected = connect_local(path, std::chrono::seconds(60));
+    EXPECT_TRUE(connected.ok()) << connected.error().message;
+    descriptor_ = *connected;
+    std::vector<std::byte> request;
+    MessageWriter out(request);
+    out.i32(16);
+    out.i32(80877102);
+    out.i32(other.replies_.session());
+    out.i32(other.replies_.secret());
+    send(request);
+  }
 
   void send(Frontend& messages) { send(messages.take()); }
   void send(const std::vector<std::byte>& bytes) {
@@ -226,6 +239,47 @@ TEST_P(ServerStress, TooManyClientsAndBlocks) {
   waits.send(Frontend().query("SELECT count(*) FROM account"));
   blocks.pop_back();
   EXPECT_EQ(waits.wait_ready().back(), "Z I");
+  close();
+}
+
+// Queries that would run for days, on the helpers, are cancelled by other clients, lost, and at the end
+// stopped with the server.
+TEST_P(ServerStress, LongQueriesAreCancelledLostAndStopped) {
+  open();
+  const std::string endless =
+      "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 3; ++number) {
+    threads.emplace_back([&] {
+      Client client(path());
+      for (int i = 0; i < 3; ++i) {
+        std::atomic<bool> is_over{false};
+        client.send(Frontend().query(endless));
+        std::thread cancels([&] {
+          while (!is_over.load()) {
+            Client request(path(), client);
+            request.wait_ready();  // until the server closes it
+          }
+        });
+        EXPECT_EQ(client.wait_ready(), (std::vector<std::string>{"E 57014", "Z I"}));
+        is_over.store(true);
+        cancels.join();
+      }
+      EXPECT_TRUE(client.run("SELECT 1"));
+    });
+    threads.emplace_back([&] {
+      for (int i = 0; i < 3; ++i) {
+        Client leaves(path());
+        leaves.send(Frontend().query(endless));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<std::unique_ptr<Client>> last;
+  for (int i = 0; i < 4; ++i) {
+    last.push_back(std::make_unique<Client>(path()));
+    last.back()->send(Frontend().query(endless));
+  }
   close();
 }
 

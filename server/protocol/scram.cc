@@ -130,14 +130,22 @@ ScramVerifier ScramVerifier::of_nobody(std::string_view name, std::string_view s
   return verifier;
 }
 
-Result<std::string> ScramServer::first(std::string_view message) {
-  // n: the client has no channel binding; y: it thinks that the server has none, which is so.
-  if (message.starts_with("p=")) return invalid_argument("SCRAM with channel binding is not supported");
-  if (!message.starts_with("n,") && !message.starts_with("y,")) return malformed();
-  std::string_view rest = message.substr(2);
+Result<std::string> ScramServer::first(std::string_view message, bool is_bound) {
+  constexpr std::string_view kBound = "p=tls-server-end-point,";
+  // p: the client binds; n: it can't, or doesn't want to; y: it could, and thinks that the server can't.
+  if (message.starts_with("p=") != is_bound || (is_bound && !message.starts_with(kBound)))
+    return invalid_argument(
+        "the SCRAM message asks for a channel binding that this connection does not offer");
+  if (!is_bound && !message.starts_with("n,") && !message.starts_with("y,")) return malformed();
+  // Somebody between the two has changed what the server offers.
+  if (message.starts_with("y,") && offers_binding())
+    return invalid_argument("SCRAM channel binding is offered, and the client was told that it is not");
+  const size_t flag_bytes = is_bound ? kBound.size() : 2;
+  std::string_view rest = message.substr(flag_bytes);
   if (rest.starts_with("a=")) return invalid_argument("SCRAM for another user (authzid) is not supported");
   if (!rest.starts_with(",")) return malformed();
   rest.remove_prefix(1);
+  binding_ = to_base64(std::string(message.substr(0, flag_bytes + 1)) + (is_bound ? end_point_ : ""));
   client_first_bare_ = rest;
   if (!take(rest, 'n')) return malformed();  // PostgreSQL takes the name of the startup packet
   const auto nonce = take(rest, 'r');
@@ -155,10 +163,9 @@ Result<std::string> ScramServer::last(std::string_view message) {
   const auto binding = take(rest, 'c');
   const auto nonce = take(rest, 'r');
   const auto proof = from_base64(message.substr(proof_at + 3));
-  // biws and eSws: "n,," and "y,,".
-  if (!binding || (*binding != "biws" && *binding != "eSws") || !nonce || *nonce != nonce_ || !proof ||
-      proof->size() != SHA256_DIGEST_LENGTH)
+  if (!binding || !nonce || *nonce != nonce_ || !proof || proof->size() != SHA256_DIGEST_LENGTH)
     return malformed();
+  if (*binding != binding_) return invalid_argument("the SCRAM channel binding is of another connection");
   const std::string signed_text = fmt::format("{},{},{}", client_first_bare_, server_first_, without_proof);
   const std::string signature = hmac(verifier_.stored_key, signed_text);
   std::string client_key(SHA256_DIGEST_LENGTH, '\0');

@@ -6,10 +6,13 @@
 //
 // Unknown     a user that there is not is asked like any other (ScramVerifier::of_nobody), and fails at the
 //             end: so that no client learns who there is.
-// Not here    channel binding: a client that insists on it is refused.
+// Binding     inside TLS the exchange may include the digest of the server's certificate
+//             (SCRAM-SHA-256-PLUS, tls-server-end-point). A client that is connected to somebody between,
+//             who has another certificate, then fails. So does one that was told that the server offers no
+//             binding.
 // Threads     one owner. Errors: what the client sends is no message of the protocol, or the password is
 //             wrong.
-// Source      RFC 5802, RFC 7677; PostgreSQL 15, chapter 55.3.1.
+// Source      RFC 5802, RFC 7677; RFC 5929; PostgreSQL 15, chapter 55.3.1.
 #pragma once
 
 #include <cstdint>
@@ -37,16 +40,21 @@ struct ScramVerifier {
 
 class ScramServer {
  public:
-  // `nonce`: printable, without commas, never used before.
-  ScramServer(ScramVerifier verifier, std::string nonce)
-      : verifier_(std::move(verifier)), nonce_(std::move(nonce)) {}
+  // `nonce`: printable, without commas, never used before. `end_point`: the digest of the server's
+  // certificate; empty: binding is not offered.
+  ScramServer(ScramVerifier verifier, std::string nonce, std::string end_point = {})
+      : verifier_(std::move(verifier)), nonce_(std::move(nonce)), end_point_(std::move(end_point)) {}
 
-  Result<std::string> first(std::string_view message);
+  bool offers_binding() const { return !end_point_.empty(); }
+  // `is_bound`: the client has chosen SCRAM-SHA-256-PLUS, which binding is offered for.
+  Result<std::string> first(std::string_view message, bool is_bound = false);
   Result<std::string> last(std::string_view message);
 
  private:
   const ScramVerifier verifier_;
   std::string nonce_;
+  const std::string end_point_;
+  std::string binding_;  // in Base64, as the client's last message must repeat it
   std::string client_first_bare_;
   std::string server_first_;
 };

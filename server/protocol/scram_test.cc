@@ -3,6 +3,8 @@
 #include "server/protocol/scram.h"
 
 #include <gmock/gmock.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <random>
 
@@ -54,6 +56,87 @@ TEST(Scram, WhatIsNotOfferedIsRefused) {
   EXPECT_THAT(refusal("p=tls-server-end-point,,n=user,r=abc"), testing::HasSubstr("channel binding"));
   EXPECT_THAT(refusal("n,a=other,n=user,r=abc"), testing::HasSubstr("another user"));
   EXPECT_THAT(refusal("n,,m=1,n=user,r=abc"), testing::HasSubstr("malformed"));
+}
+
+// The messages of a client that knows the password; `header`: its flag and what stands behind it.
+class BoundClient {
+ public:
+  explicit BoundClient(std::string header) : header_(std::move(header)) {}
+
+  std::string first() const { return header_ + "n=user,r=abc"; }
+  std::string last(const std::string& server_first, std::string_view end_point) const {
+    const std::string without_proof = "c=" + base64(header_ + std::string(end_point)) + "," +
+                                      server_first.substr(0, server_first.find(','));
+    const std::string text = "n=user,r=abc," + server_first + "," + without_proof;
+    const std::string salt("\x5b\x6d\x99\x68\x9d\x12\x35\x8e\xec\xa0\x4b\x14\x12\x36\xfa\x81", 16);
+    std::string salted(32, '\0');
+    PKCS5_PBKDF2_HMAC("pencil", 6, reinterpret_cast<const unsigned char*>(salt.data()), 16, 4096,
+                      EVP_sha256(), 32, reinterpret_cast<unsigned char*>(salted.data()));
+    const std::string key = hmac(salted, "Client Key");
+    std::string proof = hmac(of_rfc("pencil").stored_key, text);
+    for (size_t i = 0; i < proof.size(); ++i) proof[i] = static_cast<char>(proof[i] ^ key[i]);
+    return without_proof + ",p=" + base64(proof);
+  }
+
+ private:
+  static std::string base64(const std::string& bytes) {
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+    text.resize(static_cast<size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                                    reinterpret_cast<const unsigned char*>(bytes.data()),
+                                                    static_cast<int>(bytes.size()))));
+    return text;
+  }
+  static std::string hmac(const std::string& key, const std::string& text) {
+    std::string hash(32, '\0');
+    HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+         reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+         reinterpret_cast<unsigned char*>(hash.data()), nullptr);
+    return hash;
+  }
+
+  const std::string header_;
+};
+
+TEST(Scram, AnExchangeIsTiedToItsConnection) {
+  constexpr const char* kBound = "p=tls-server-end-point,,";
+  struct Case {
+    const char* header;
+    bool is_bound;              // the client's mechanism
+    const char* end_point;      // that the client sees
+    const char* first_refusal;  // nullptr: none
+    bool gets_in;
+  };
+  for (const Case& each : std::vector<Case>{
+           {kBound, true, "digest", nullptr, true},
+           {kBound, true, "another", nullptr, false},
+           {kBound, true, "", nullptr, false},
+           {"n,,", false, "", nullptr, true},
+           {"n,,", false, "digest", nullptr, false},
+           {"y,,", false, "", "was told that it is not", false},
+           {kBound, false, "digest", "does not offer", false},
+           {"n,,", true, "", "does not offer", false},
+           {"p=tls-unique,,", true, "digest", "does not offer", false},
+       }) {
+    SCOPED_TRACE(std::string(each.header) + (each.is_bound ? " bound " : " ") + each.end_point);
+    const BoundClient client(each.header);
+    ScramServer server(of_rfc("pencil"), kServerNonce, "digest");
+    EXPECT_TRUE(server.offers_binding());
+    const Result<std::string> first = server.first(client.first(), each.is_bound);
+    EXPECT_EQ(first.ok(), each.first_refusal == nullptr);
+    if (!first.ok()) {
+      EXPECT_THAT(first.error().message, testing::HasSubstr(each.first_refusal));
+      continue;
+    }
+    const Result<std::string> last = server.last(client.last(*first, each.end_point));
+    EXPECT_EQ(last.ok(), each.gets_in);
+    if (!last.ok()) {
+      EXPECT_THAT(last.error().message, testing::HasSubstr("of another connection"));
+    }
+  }
+  // A client that could bind gets in where the server can't.
+  const BoundClient client("y,,");
+  ScramServer server(of_rfc("pencil"), kServerNonce);
+  EXPECT_TRUE(server.last(client.last(*server.first(client.first()), "")).ok());
 }
 
 TEST(Scram, ReadsWhatPostgresKeeps) {

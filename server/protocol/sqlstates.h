@@ -16,7 +16,5 @@ inline constexpr const char* kDuplicateCursor = "42P03";
 inline constexpr const char* kDuplicateStatement = "42P05";
 inline constexpr const char* kTooManyConnections = "53300";
 inline constexpr const char* kCantChangeParameter = "55P02";
-inline constexpr const char* kQueryCanceled = "57014";
-inline constexpr const char* kAdminShutdown = "57P01";
 
 }  // namespace mneme::sqlstate

@@ -86,7 +86,7 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
     header.end();
   }
   CopyRows rows(statement, lines);
-  std::optional<StatementResult> result = seat_.session().execute(select, {}, {}, rows);
+  std::optional<StatementResult> result = seat_.session().execute(select, {}, {}, rows, stop_.get());
   if (!result) return {Done::kRetry};
   if (rows.is_too_large()) return {Done::kYes, too_large()};
   if (!result->ok()) return {Done::kYes, *std::move(result)};

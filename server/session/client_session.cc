@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "procedures/parser/statement_splitter.h"
+#include "procedures/values/run_errors.h"
 #include "procedures/values/type_oids.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/row_writer.h"
@@ -27,8 +29,13 @@ uint32_t position_of(ir::SourceLocation where, std::string_view text, size_t off
 
 }  // namespace
 
-ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, std::string refusal)
-    : host_(host), id_(id), secret_(secret), refusal_(std::move(refusal)), seat_(host) {}
+ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, ClientLink link)
+    : host_(host),
+      id_(id),
+      secret_(secret),
+      link_(std::move(link)),
+      seat_(host),
+      stop_(link_.stop != nullptr ? link_.stop : std::make_shared<StopRequest>()) {}
 
 char ClientSession::state() const {
   switch (seat_.block()) {
@@ -42,12 +49,15 @@ char ClientSession::state() const {
   return 'E';
 }
 
-uint64_t ClientSession::idle_in_block_ms() const {
-  const std::string value = settings_.get("idle_in_transaction_session_timeout").value_or("0");
-  char* unit = nullptr;
-  const uint64_t number = std::strtoull(value.c_str(), &unit, 10);
-  const std::string_view suffix(unit);
-  return suffix == "s" ? number * 1000 : suffix == "min" ? number * 60'000 : number;
+void ClientSession::begin_statement() {
+  constexpr uint64_t kNanosecondsAMillisecond = 1'000'000;
+  const uint64_t limit = settings_.milliseconds("statement_timeout");
+  stop_->set_deadline(limit == 0 ? 0 : monotonic_ns() + limit * kNanosecondsAMillisecond);
+}
+
+StatementResult ClientSession::stopped() const {
+  const SqlError error = stopped_error(*stop_);
+  return StatementResult::failure(error.sqlstate, std::string(error.message));
 }
 
 void ClientSession::end(std::string_view sqlstate, std::string_view message) {
@@ -77,6 +87,8 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
   } give_back{seat_};
   for (;;) {
     if (stage_ == Stage::kEnded) return Step::kEnds;
+    // Nothing more is run. The loop tells the client why, if there still is one.
+    if (stop_->reason() == StopRequest::Reason::kConnectionEnds) return Step::kWaits;
     Done done = Done::kYes;
     if (query_ && !copy_in_) {
       done = run_query();
@@ -88,7 +100,7 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
       if (stage_ == Stage::kStartup) {
         const Step step = start_session((*next)->body);
         frames_.take();
-        if (step == Step::kEnds) return step;
+        if (step == Step::kEnds || step == Step::kTls) return step;
         continue;
       }
       if (stage_ == Stage::kAuthentication) {
@@ -97,14 +109,19 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
         if (step == Step::kEnds) return step;
         continue;
       }
+      if (!is_tried_again_ && !copy_in_) {
+        stop_->begin();
+        begin_statement();
+      }
       done = handle(**next);
       if (done == Done::kYes || done == Done::kFailed) frames_.take();
     }
-    if (done == Done::kRetry || done == Done::kWork) {
-      if (take_cancel()) {
-        StatementResult cancelled =
-            StatementResult::failure(sqlstate::kQueryCanceled, "canceling statement due to user request");
-        report(cancelled);
+    is_tried_again_ = done == Done::kRetry || done == Done::kWork;
+    if (is_tried_again_) {
+      if (is_asked_to_stop()) {
+        is_tried_again_ = false;
+        if (copy_in_) continue;  // its message fails the COPY
+        report(stopped());
         if (seat_.is_taken()) seat_.session().fail_block();
         if (query_) {
           end_query();
@@ -182,6 +199,7 @@ ClientSession::Done ClientSession::protocol_error(std::string_view message) {
 
 ClientSession::Done ClientSession::handle(const ClientMessage& frame) {
   if (copy_in_) {
+    if (is_asked_to_stop()) return fail_copy(stopped());
     switch (frame.type) {
       case 'd':
         return copy_data(frame.body);
@@ -265,7 +283,9 @@ ClientSession::Done ClientSession::run_query() {
     write_bare('I', writer);
   }
   while (query_->next < query_->parts.size()) {
+    if (!is_tried_again_) begin_statement();
     const Done done = run_part(query_->parts[query_->next]);
+    is_tried_again_ = false;
     if (done == Done::kRetry || done == Done::kWork) return done;
     ++query_->next;
     if (done == Done::kFailed) break;

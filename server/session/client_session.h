@@ -12,12 +12,13 @@
 //             After an error everything up to the next Sync is skipped. Nothing that the client learns can be
 //             taken back by a crash (reply_queue.h). It keeps its seat while a block is open, and else only
 //             inside advance().
+// Stopping    a statement fails with 57014 where its client cancels it (StopRequest), or where it has taken
+//             longer than statement_timeout. Its request is then over, as after any error.
 // Threads     one at a time, which may be another each time.
 // Waiting     advance(kNever): for nothing; what could take long it leaves to advance(kAllowed).
 // Errors      of the client's: ErrorResponse. Of the protocol: FATAL, and the end.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@
 
 #include "base/bytes.h"
 #include "base/memory/arena.h"
+#include "procedures/values/stop_request.h"
 #include "server/protocol/backend_messages.h"
 #include "server/protocol/frames.h"
 #include "server/session/client_statement.h"
@@ -38,10 +40,19 @@
 
 namespace mneme {
 
+// How a client's connection came about, as far as its session asks.
+struct ClientLink {
+  std::string refusal{};    // not empty: why the server takes no more clients
+  bool offers_tls = false;  // an SSLRequest is granted
+  bool needs_tls = false;   // a startup packet in the clear is refused
+  std::string peer{};       // the client's address, for that refusal: "at 10.0.0.7:40312"
+  std::string end_point{};  // of the certificate (TlsCertificate); empty: passwords are not tied to it
+  std::shared_ptr<StopRequest> stop{};  // of the session's statements; nullptr: the session makes one
+};
+
 class ClientSession {
  public:
-  // `refusal`: not empty: why the server takes no more clients.
-  ClientSession(SessionHost& host, uint32_t id, uint32_t secret, std::string refusal = {});
+  ClientSession(SessionHost& host, uint32_t id, uint32_t secret, ClientLink link = {});
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
@@ -54,6 +65,7 @@ class ClientSession {
     kWaits,  // for the client
     kRetry,  // for a seat, or for a change of the schema: call again soon
     kWork,   // what comes next may take long: advance(kAllowed), on a thread that has time
+    kTls,    // send the replies in the clear; all that follows, both ways, is TLS. Then go on
     kEnds,   // close the connection once the replies have left
   };
   enum class Waiting : uint8_t { kNever, kAllowed };
@@ -62,14 +74,15 @@ class ClientSession {
   ReplyQueue& replies() { return replies_; }
   // The connection ends for a reason that is not the client's: it is told, and its block is rolled back.
   void end(std::string_view sqlstate, std::string_view message);
-  // Any thread: the statement that runs, or waits, is to fail.
-  void cancel() { is_cancelled_.store(true, std::memory_order_relaxed); }
+  // Any thread: the statement that runs, or waits, is to fail, and no other is to begin. end() follows,
+  // unless the client is gone.
+  void stop() { stop_->end_connection(); }
 
+  uint32_t id() const { return id_; }
   bool has_started() const { return stage_ == Stage::kOpen; }
   bool in_block() const { return seat_.block() != SqlSession::Block::kNone; }
-  bool knows(uint32_t secret) const { return secret == secret_; }
   // How long a block may be idle, in milliseconds; 0: for ever.
-  uint64_t idle_in_block_ms() const;
+  uint64_t idle_in_block_ms() const { return settings_.milliseconds("idle_in_transaction_session_timeout"); }
 
  private:
   enum class Stage : uint8_t { kStartup, kAuthentication, kOpen, kEnded };
@@ -127,6 +140,7 @@ class ClientSession {
 
   MessageWriter out() { return replies_.writer(); }
   Step start_session(ByteSpan body);
+  Step answer_encryption_request(bool asks_for_tls);
   Step authenticate(const ClientMessage& message);
   // Tells the client that it is who it says, and all that it wants to know first.
   void admit();
@@ -187,12 +201,16 @@ class ClientSession {
   void report_settings();
   void write_ready(char state);
   char state() const;
-  bool take_cancel() { return is_cancelled_.exchange(false, std::memory_order_relaxed); }
+  // Sets the deadline of the statement that begins.
+  void begin_statement();
+  bool is_asked_to_stop() const { return stop_->reason() != StopRequest::Reason::kNone; }
+  // Returns what the statement that is asked to stop fails with.
+  StatementResult stopped() const;
 
   SessionHost& host_;
   const uint32_t id_;
   const uint32_t secret_;
-  const std::string refusal_;
+  const ClientLink link_;
   Stage stage_ = Stage::kStartup;
   Waiting waiting_ = Waiting::kNever;  // of the advance() that runs
   FrameReader frames_;
@@ -204,11 +222,14 @@ class ClientSession {
   bool is_newer_protocol_ = false;            // than 3.0
   std::optional<ScramServer> scram_;          // while the client is asked
   bool has_answered_ = false;                 // once
+  bool is_enciphered_ = false;                // all that arrives, since kTls
+  bool has_asked_for_tls_ = false;            // each may be asked for once
+  bool has_asked_for_gss_ = false;
   Seat seat_;
   bool is_implicit_ = false;  // the block that is open
   bool skips_to_sync_ = false;
-  // Set by cancel() on any thread, taken by this session's (relaxed: it hands nothing over).
-  std::atomic<bool> is_cancelled_{false};
+  const std::shared_ptr<StopRequest> stop_;
+  bool is_tried_again_ = false;  // the message or statement at hand, which had to wait
   std::optional<Query> query_;
   std::optional<CopyIn> copy_in_;
   std::map<std::string, std::shared_ptr<Named>, std::less<>> statements_;

@@ -5,8 +5,10 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/testing/test_directory.h"
 #include "server/testing/frontend.h"
@@ -91,6 +93,65 @@ TEST_F(ClientSessionTest, StartsAsClientsExpect) {
   EXPECT_EQ(lines.back(), "Z I");
 }
 
+class ClientSessionEncryption : public ClientSessionTest {
+ protected:
+  static constexpr std::string_view kSslRequest{"\0\0\0\x08\x04\xd2\x16\x2f", 8};
+  static constexpr std::string_view kGssRequest{"\0\0\0\x08\x04\xd2\x16\x30", 8};
+
+  // The bytes of the answer.
+  std::string asked(ClientSession& session, std::string_view request, ClientSession::Step wanted) {
+    session.receive(as_bytes(request));
+    EXPECT_EQ(session.advance(ClientSession::Waiting::kNever), wanted);
+    return std::string(as_text(session.replies().take(Lsn{})));
+  }
+};
+
+TEST_F(ClientSessionEncryption, IsGrantedOnceWhereTheServerHasACertificate) {
+  ClientSession session(host_, 8, 1, {.offers_tls = true, .needs_tls = true});
+  EXPECT_EQ(asked(session, kGssRequest, ClientSession::Step::kWaits), "N");
+  EXPECT_EQ(asked(session, kSslRequest, ClientSession::Step::kTls), "S");
+  EXPECT_EQ(told(session, Frontend().startup()).back(), "Z I");
+  ClientSession again(host_, 9, 1, {.offers_tls = true});
+  EXPECT_EQ(asked(again, kSslRequest, ClientSession::Step::kTls), "S");
+  EXPECT_THAT(told(again, Frontend().raw(kSslRequest)), ElementsAre("E 0A000"));
+  ClientSession refused(host_, 10, 1);
+  EXPECT_EQ(asked(refused, kSslRequest, ClientSession::Step::kWaits), "N");
+  EXPECT_THAT(told(refused, Frontend().raw(kSslRequest)), ElementsAre("E 0A000"));
+}
+
+TEST_F(ClientSessionEncryption, BytesBehindTheRequestAreRefused) {
+  for (const bool offers : {true, false}) {
+    for (const std::string_view request : {kSslRequest, kGssRequest}) {
+      ClientSession session(host_, 8, 1, {.offers_tls = offers});
+      EXPECT_THAT(told(session, Frontend().raw(request).startup()), ElementsAre("E 08P01"));
+    }
+  }
+}
+
+TEST_F(ClientSessionEncryption, ASessionInTheClearIsRefusedWhereTlsIsRequired) {
+  ClientSession session(host_, 8, 1, {.offers_tls = true, .needs_tls = true, .peer = "at 10.0.0.7:40312"});
+  EXPECT_THAT(told(session, Frontend().startup()), ElementsAre("E 28000"));
+}
+
+TEST_F(ClientSessionEncryption, ScramOffersToBindToTheCertificateInsideTlsAlone) {
+  const std::string path = directory_.path() + "/users";
+  std::ofstream(path) << "ann secret\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  host_.asked = std::make_unique<const Users>(*Users::read(path));
+  const auto mechanisms = [&](bool enciphered, const std::string& end_point) {
+    ClientSession session(host_, 8, 1, {.offers_tls = true, .end_point = end_point});
+    if (enciphered) {
+      EXPECT_EQ(asked(session, kSslRequest, ClientSession::Step::kTls), "S");
+    }
+    return asked(session, as_text(Frontend().startup("ann").take()), ClientSession::Step::kWaits);
+  };
+  EXPECT_THAT(mechanisms(true, "digest"), HasSubstr(std::string("SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0", 33)));
+  for (const std::string& other : {mechanisms(false, "digest"), mechanisms(true, "")}) {
+    EXPECT_THAT(other, HasSubstr("SCRAM-SHA-256"));
+    EXPECT_THAT(other, testing::Not(HasSubstr("PLUS")));
+  }
+}
+
 TEST_F(ClientSessionTest, AStrangerIsAskedAndGetsNoFurther) {
   const std::string path = directory_.path() + "/users";
   std::ofstream(path) << "# the bank's\nann secret\n";
@@ -115,6 +176,74 @@ TEST_F(ClientSessionTest, ACancelRequestReachesTheHost) {
   session_.receive(bytes);
   EXPECT_EQ(session_.advance(ClientSession::Waiting::kNever), ClientSession::Step::kEnds);
   EXPECT_EQ(host_.cancelled, 42U);
+}
+
+constexpr const char* kEndless =
+    "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+
+TEST_F(ClientSessionTest, StatementsEndAtTheirDeadline) {
+  start();
+  told("SET statement_timeout = '20ms'");
+  EXPECT_THAT(told(kEndless), ElementsAre("E 57014", "Z I"));
+  EXPECT_THAT(told(Frontend().parse(kEndless).bind().execute().parse("SELECT 1").bind().execute().sync()),
+              ElementsAre("1", "2", "E 57014", "Z I"));
+  EXPECT_THAT(told(std::string("SELECT id FROM item WHERE id = 1; ") + kEndless + "; SELECT 2"),
+              ElementsAre("T id:23", "D 1", "C SELECT 1", "E 57014", "Z I"));
+  told("BEGIN");
+  EXPECT_THAT(told(kEndless), ElementsAre("E 57014", "Z E"));
+  EXPECT_THAT(told("ROLLBACK"), ElementsAre("C ROLLBACK", "Z I"));
+  EXPECT_THAT(told(std::string("SET statement_timeout = 0; DELETE FROM item WHERE id IN "
+                               "(SELECT a FROM generate_series(1, 2) a, generate_series(1, 1000) b)")),
+              ElementsAre("C SET", "C DELETE 2", "Z I"));
+}
+
+TEST_F(ClientSessionTest, ACancelEndsWhatRunsAndNothingLater) {
+  const auto stop = std::make_shared<StopRequest>();
+  ClientSession session(host_, 8, 1, {.stop = stop});
+  told(session, Frontend().startup());
+  stop->cancel();
+  EXPECT_THAT(told(session, Frontend().query("SELECT 1")),
+              ElementsAre("T ?column?:23", "D 1", "C SELECT 1", "Z I"));
+  std::atomic<bool> is_done{false};
+  std::thread canceller([&] {
+    while (!is_done.load()) stop->cancel();
+  });
+  EXPECT_THAT(told(session, Frontend().query(kEndless)), ElementsAre("E 57014", "Z I"));
+  is_done.store(true);
+  canceller.join();
+  told(session, Frontend().query("CREATE TABLE item (id INT PRIMARY KEY)"));
+  told(session, Frontend().query("COPY item FROM STDIN"));
+  told(session, Frontend().copy_data("1\n"));
+  stop->cancel();
+  EXPECT_THAT(told(session, Frontend().copy_data("2\n").bare('c')), ElementsAre("E 57014", "Z I"));
+  EXPECT_THAT(told(session, Frontend().query("SELECT id FROM item")),
+              ElementsAre("T id:23", "C SELECT 0", "Z I"));
+}
+
+TEST_F(ClientSessionTest, NothingBeginsOnceTheConnectionEnds) {
+  start();
+  session_.stop();
+  EXPECT_THAT(told("DELETE FROM item"), IsEmpty());
+  session_.end("57P01", "the server ends");
+  EXPECT_THAT(told(""), ElementsAre("E 57P01"));
+}
+
+TEST_F(ClientSessionTest, DurationsAreShownAsPostgresqlShowsThem) {
+  start();
+  const auto shown = [&](const std::string& value) {
+    const std::vector<std::string> set = told("SET statement_timeout = " + value);
+    return set.front() == "C SET" ? told("SHOW statement_timeout")[1] : set.front();
+  };
+  EXPECT_EQ(shown("0"), "D 0");
+  EXPECT_EQ(shown("1500"), "D 1500ms");
+  EXPECT_EQ(shown("'60 s'"), "D 1min");
+  EXPECT_EQ(shown("'1.5h'"), "D 90min");
+  EXPECT_EQ(shown("'1d'"), "D 1d");
+  EXPECT_EQ(shown("'2499us'"), "D 2ms");
+  for (const char* bad : {"-1", "'x'", "'1 year'", "'2147483648'", "'nan'", "''"})
+    EXPECT_EQ(shown(bad), "E 22023");
+  told("SET statement_timeout = DEFAULT");
+  EXPECT_EQ(told("SHOW statement_timeout")[1], "D 0");
 }
 
 TEST_F(ClientSessionTest, GarbageEndsItsConnectionAlone) {

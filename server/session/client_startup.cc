@@ -20,6 +20,7 @@ constexpr int32_t kAskSasl = 10;
 constexpr int32_t kSaslContinue = 11;
 constexpr int32_t kSaslFinal = 12;
 constexpr const char* kScram = "SCRAM-SHA-256";
+constexpr const char* kScramPlus = "SCRAM-SHA-256-PLUS";
 
 std::shared_ptr<const SessionValues> session_values(const std::string& user, const std::string& database,
                                                     uint32_t id) {
@@ -37,12 +38,25 @@ std::shared_ptr<const SessionValues> session_values(const std::string& user, con
 
 }  // namespace
 
+ClientSession::Step ClientSession::answer_encryption_request(bool asks_for_tls) {
+  (asks_for_tls ? has_asked_for_tls_ : has_asked_for_gss_) = true;
+  // The bytes behind the request came in the clear, perhaps from somebody between the client and this server.
+  // Handled later, they would pass for what the client has sent enciphered (CVE-2021-23222).
+  constexpr size_t kRequestBytes = 8;
+  if (frames_.waiting_bytes() > kRequestBytes)
+    return refuse(sqlstate::kProtocolViolation, "received unencrypted data after an encryption request");
+  is_enciphered_ = asks_for_tls && link_.offers_tls;
+  out().u8(is_enciphered_ ? 'S' : 'N');
+  return is_enciphered_ ? Step::kTls : Step::kWaits;
+}
+
 ClientSession::Step ClientSession::start_session(ByteSpan body) {
   WireReader in(body);
   const uint32_t code = in.u32();
-  if (code == kSslRequest || code == kGssEncryptionRequest) {
-    out().u8('N');
-    return Step::kWaits;
+  if (in.is_done() && !is_enciphered_) {
+    if (code == kSslRequest && !has_asked_for_tls_) return answer_encryption_request(/*asks_for_tls=*/true);
+    if (code == kGssEncryptionRequest && !has_asked_for_gss_)
+      return answer_encryption_request(/*asks_for_tls=*/false);
   }
   if (code == kCancelRequest) {
     const uint32_t session = in.u32();
@@ -109,7 +123,14 @@ ClientSession::Step ClientSession::start_session(ByteSpan body) {
                   "invalid startup packet layout: expected terminator as last byte");
   if (user.empty())
     return refuse(sqlstate::kInvalidAuthorization, "no PostgreSQL user name specified in startup packet");
-  if (!refusal_.empty()) return refuse(sqlstate::kTooManyConnections, refusal_);
+  if (link_.needs_tls && !is_enciphered_) {
+    return refuse(
+        sqlstate::kInvalidAuthorization,
+        fmt::format("the client {} is not encrypted, and this server requires it to use TLS: connect "
+                    "with sslmode=require",
+                    link_.peer));
+  }
+  if (!link_.refusal.empty()) return refuse(sqlstate::kTooManyConnections, link_.refusal);
   settings_.start_with("session_authorization", user);
   values_ = session_values(user, database.empty() ? user : database, id_);
   user_ = user;
@@ -122,11 +143,13 @@ ClientSession::Step ClientSession::start_session(ByteSpan body) {
     return Step::kWaits;
   }
   scram_.emplace(users->verifier(user),
-                 fmt::format("{:016x}{:016x}", unforeseen_number(), unforeseen_number()));
+                 fmt::format("{:016x}{:016x}", unforeseen_number(), unforeseen_number()),
+                 is_enciphered_ ? link_.end_point : std::string());
   stage_ = Stage::kAuthentication;
   MessageWriter writer = out();
   writer.begin('R');
   writer.i32(kAskSasl);
+  if (scram_->offers_binding()) writer.text(kScramPlus);
   writer.text(kScram);
   writer.u8(0);
   writer.end();
@@ -143,9 +166,10 @@ ClientSession::Step ClientSession::authenticate(const ClientMessage& message) {
     const std::string_view mechanism = in.text();
     const int32_t length = in.i32();
     const ByteSpan first = in.bytes(length < 0 ? 0 : static_cast<size_t>(length));
-    if (!in.is_done() || mechanism != kScram)
+    const bool is_bound = mechanism == kScramPlus && scram_->offers_binding();
+    if (!in.is_done() || (mechanism != kScram && !is_bound))
       return refuse(sqlstate::kProtocolViolation, "client selected an invalid SASL authentication mechanism");
-    answer = scram_->first(as_text(first));
+    answer = scram_->first(as_text(first), is_bound);
   } else {
     answer = scram_->last(as_text(message.body));
   }

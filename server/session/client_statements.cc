@@ -47,7 +47,8 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     // A join or a group of many rows takes its time, for which this loop's other clients don't wait.
     if (named.prepared->bound()->may_take_long()) return {Done::kWork};
   }
-  std::optional<StatementResult> result = seat_.session().execute(*named.prepared, parameters, scales, rows);
+  std::optional<StatementResult> result =
+      seat_.session().execute(*named.prepared, parameters, scales, rows, stop_.get());
   if (!result) return {Done::kRetry};
   return {Done::kYes, *std::move(result)};
 }

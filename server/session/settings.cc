@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 
 #include "base/ascii.h"
 #include "server/protocol/sqlstates.h"
@@ -17,12 +19,49 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+// The values of a parameter that is a duration: a number of milliseconds, or one with a unit.
+constexpr std::string_view kDuration = "milliseconds";
+
+struct Unit {
+  std::string_view name;
+  uint64_t milliseconds;
+};
+// The largest first.
+constexpr std::array<Unit, 5> kUnits{
+    {{"d", 86'400'000}, {"h", 3'600'000}, {"min", 60'000}, {"s", 1000}, {"ms", 1}}};
+
+std::optional<uint64_t> milliseconds_of(std::string_view text) {
+  constexpr double kMost = 2147483647;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !(number >= 0)) return std::nullopt;
+  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  if (unit == "us") {
+    number /= 1000;
+  } else if (!unit.empty()) {
+    const auto* const found = std::ranges::find(kUnits, unit, &Unit::name);
+    if (found == kUnits.end()) return std::nullopt;
+    number *= static_cast<double>(found->milliseconds);
+  }
+  number = std::round(number);
+  return number > kMost ? std::nullopt : std::optional(static_cast<uint64_t>(number));
+}
+
+// As PostgreSQL shows it: in the largest unit that leaves a whole number.
+std::string text_of_duration(uint64_t milliseconds) {
+  if (milliseconds == 0) return "0";
+  const auto* const unit =
+      std::ranges::find_if(kUnits, [&](const Unit& each) { return milliseconds % each.milliseconds == 0; });
+  return fmt::format("{}{}", milliseconds / unit->milliseconds, unit->name);
+}
+
 }  // namespace
 
 struct Settings::Parameter {
   std::string_view name;  // as PostgreSQL writes it
   std::string_view initial;
-  // In lower case, with commas between; "*": any; "": it can't be changed.
+  // In lower case, with commas between; "*": any; "": it can't be changed; kDuration: milliseconds.
   std::string_view accepted;
   bool is_reported = false;
 };
@@ -46,7 +85,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"default_transaction_isolation", "serializable", kLevels},
       {"default_transaction_read_only", "off", kOff, true},
       {"extra_float_digits", "1", "1,2,3"},
-      {"idle_in_transaction_session_timeout", "0", "*"},
+      {"idle_in_transaction_session_timeout", "0", kDuration},
       {"in_hot_standby", "off", "", true},
       {"integer_datetimes", "on", "", true},
       {"IntervalStyle", "postgres", "postgres", true},
@@ -61,7 +100,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"server_version_num", "150000", ""},
       {"session_authorization", "", "", true},
       {"standard_conforming_strings", "on", kOn, true},
-      {"statement_timeout", "0", "0"},
+      {"statement_timeout", "0", kDuration},
       {"synchronize_seqscans", "on", kBool},
       {"TimeZone", "UTC", "*", true},
       {"transaction_deferrable", "off", kOff},
@@ -90,6 +129,11 @@ std::optional<std::string> Settings::get(std::string_view name) const {
   return found == values_.end() ? std::nullopt : std::optional(found->second);
 }
 
+uint64_t Settings::milliseconds(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? 0 : milliseconds_of(found->second).value_or(0);
+}
+
 std::vector<Settings::Shown> Settings::all() const {
   std::vector<Shown> shown;
   for (const auto& [name, value] : values_) {
@@ -110,7 +154,17 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
     return StatementResult::failure(sqlstate::kCantChangeParameter,
                                     fmt::format("parameter \"{}\" cannot be changed", parameter->name));
   std::string stored = value;
-  if (parameter != nullptr && parameter->accepted != "*") {
+  if (parameter != nullptr && parameter->accepted == kDuration) {
+    const std::optional<uint64_t> duration = milliseconds_of(value);
+    if (!duration) {
+      return StatementResult::failure(
+          sqlstate::kInvalidParameter,
+          fmt::format("invalid value for parameter \"{}\": \"{}\"; a number, and one of the units us, ms, s, "
+                      "min, h and d, up to 2147483647 ms",
+                      parameter->name, value));
+    }
+    stored = text_of_duration(*duration);
+  } else if (parameter != nullptr && parameter->accepted != "*") {
     const std::string wanted = "," + lower_case(value) + ",";
     const std::string accepted = "," + std::string(parameter->accepted) + ",";
     if (accepted.find(wanted) == accepted.npos) {

@@ -27,6 +27,8 @@ class Settings {
 
   // nullopt: there is no such parameter.
   std::optional<std::string> get(std::string_view name) const;
+  // Of a parameter that is a duration.
+  uint64_t milliseconds(std::string_view name) const;
   struct Shown {
     std::string name;
     std::string value;

@@ -124,11 +124,15 @@ class Replies {
     return lines;
   }
 
+  // Of BackendKeyData, for a cancel.
+  uint32_t session() const { return session_; }
+  uint32_t secret() const { return secret_; }
+
   // Returns whether all messages that have begun are there whole.
   bool is_whole() const { return bytes_.empty(); }
 
  private:
-  static std::string line_of(char type, ByteSpan body) {
+  std::string line_of(char type, ByteSpan body) {
     WireReader in(body);
     std::string line(1, type);
     switch (type) {
@@ -164,6 +168,10 @@ class Replies {
           if (field == 'P') line += " at " + text;
         }
         return line;
+      case 'K':
+        session_ = in.u32();
+        secret_ = in.u32();
+        return line;
       case 'C':
         return line + " " + std::string(in.text());
       case 'Z':
@@ -178,6 +186,8 @@ class Replies {
   }
 
   std::vector<std::byte> bytes_;
+  uint32_t session_ = 0;
+  uint32_t secret_ = 0;
 };
 
 }  // namespace mneme

@@ -32,9 +32,9 @@ COPY account (id, owner) FROM STDIN (FORMAT csv);
 class Server:
     """A running `mneme serve`."""
 
-    def __init__(self, directory, *options):
+    def __init__(self, directory, *options, listen="127.0.0.1:0"):
         self.process = subprocess.Popen(
-            [BINARY, "serve", str(directory), "--listen", "127.0.0.1:0", "--threads", "2", "--blocks", "16", *options],
+            [BINARY, "serve", str(directory), "--listen", listen, "--threads", "2", "--blocks", "16", *map(str, options)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         ready = self.process.stdout.readline().split()
         if ready[:1] != ["ready:"]:
@@ -186,7 +186,8 @@ class Serve(EndToEndTest):
     def test_what_cannot_be_served_is_refused(self):
         directory = self.folder / "none"
         self.refuse(BAD_ARGUMENTS, ["holds no database", "--create"], "serve", directory)
-        self.refuse(BAD_ARGUMENTS, ["reachable from other machines"], "serve", directory, "--create", "--listen", "0.0.0.0:0")
+        self.refuse(BAD_ARGUMENTS, ["reachable from other machines", "--tls-cert", "--auth scram"], "serve", directory, "--create",
+                    "--listen", "0.0.0.0:0")
         self.refuse(BAD_ARGUMENTS, ["--workload", "--create"], "serve", directory, "--workload", "tpcc")
         self.refuse(BAD_ARGUMENTS, ["--scale", "--workload"], "serve", directory, "--create", "--scale", "2")
         self.refuse(BAD_ARGUMENTS, ["--log", "--create"], "serve", directory, "--log", "logical")
