@@ -115,8 +115,8 @@ class Catalog {
   void add_foreign_key(TableId table, ForeignKey key);
   void drop_foreign_key(TableId table, std::string_view name);
 
-  // The catalog without a table, its indexes and the foreign keys that refer to it, or without an index that is no primary key's. What comes
-  // behind gets lower ids.
+  // The catalog without a table, its indexes and the foreign keys that refer to it, or without an index that
+  // is no primary key's. What comes behind gets lower ids.
   Catalog without(TableId table) const;
   Catalog without(IndexId index) const;
 

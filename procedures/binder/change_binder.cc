@@ -37,7 +37,7 @@ std::string old_name(const Column& column) {
   return "old " + column.name;
 }
 
-syntax::Expr reference(std::string qualifier, std::string name, ir::SourceLocation where) {
+syntax::Expr name_reference(std::string qualifier, std::string name, ir::SourceLocation where) {
   syntax::Expr expr;
   expr.kind = syntax::ExprKind::kReference;
   expr.qualifier = std::move(qualifier);
@@ -105,7 +105,7 @@ syntax::Expr with_excluded(syntax::Expr expr, const TableDefinition& table) {
       if (!column) {
         refuse_as(sqlstate::kUndefinedColumn, expr.where, "column excluded.{} does not exist", expr.text);
       }
-      return reference("", new_name(table.column(*column)), expr.where);
+      return name_reference("", new_name(table.column(*column)), expr.where);
     }
     if (expr.qualifier.empty() && column)
       refuse_as(sqlstate::kAmbiguousColumn, expr.where, "column reference \"{}\" is ambiguous", expr.text);
@@ -405,7 +405,7 @@ void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax
   for (const ColumnId column : keys) {
     const Column& definition = table.column(column);
     const auto set = std::ranges::find(change.columns, definition.name, &syntax::Name::text);
-    syntax::Expr former = reference(name, definition.name, change.where);
+    syntax::Expr former = name_reference(name, definition.name, change.where);
     syntax::Expr value = former;
     if (set != change.columns.end()) {
       value = change.values[static_cast<size_t>(set - change.columns.begin())];
@@ -442,8 +442,8 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
   ExpressionBinder binder(names_, strings_);
   for (const ColumnId column : key.referenced_columns) {
     const Column& definition = table.column(column);
-    syntax::Expr differs =
-        equality(reference("", old_name(definition), where), reference("", new_name(definition), where));
+    syntax::Expr differs = equality(name_reference("", old_name(definition), where),
+                                    name_reference("", new_name(definition), where));
     differs.op = ir::Op::kNotEqual;
     differ.push_back(binder.bind_condition(differs));
   }
@@ -468,7 +468,7 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
       syntax::Expr value;
       value.where = where;
       if (key.on_update == ForeignKeyAction::kCascade)
-        value = reference("", new_name(table.column(key.referenced_columns[i])), where);
+        value = name_reference("", new_name(table.column(key.referenced_columns[i])), where);
       if (key.on_update == ForeignKeyAction::kSetDefault) value.kind = syntax::ExprKind::kDefault;
       update.values.push_back(std::move(value));
     }
@@ -575,7 +575,7 @@ syntax::Operation ChangeBinder::rows_of(ir::OperationKind kind, const TableDefin
     const std::string& column = table.column(columns[i]).name;
     rows.text += fmt::format("{} {} = {}", i == 0 ? "" : " and", column, variables[i]);
     rows.conditions.push_back(
-        equality(reference(table.name, column, where), reference("", variables[i], where)));
+        equality(name_reference(table.name, column, where), name_reference("", variables[i], where)));
   }
   return rows;
 }

@@ -80,7 +80,8 @@ class ChangeBinder {
                          ir::SourceLocation where, Statements& out);
   std::vector<Reference> references_to(const TableDefinition& table, const Columns* changed) const;
 
-  // Adds the columns of the operation's rows to what the statement finds, under `prefix`, and makes it a loop.
+  // Adds the columns of the operation's rows to what the statement finds, under `prefix`, and makes it a
+  // loop.
   void keep_columns(const TableDefinition& table, std::string_view prefix, const Columns& columns,
                     ir::Statement& statement, Statements& out);
   // Whether a row of the table has these values, as a variable.

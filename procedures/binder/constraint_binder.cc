@@ -27,8 +27,8 @@ bool has_constraint(const TableDefinition& table, const Catalog& catalog, const 
 }
 
 // Returns the name that is written, or PostgreSQL's: `base`, with a number where it is taken.
-std::string name_of(const syntax::Name& written, const std::string& base, const TableDefinition& table,
-                    const Catalog& catalog) {
+std::string free_constraint_name(const syntax::Name& written, const std::string& base,
+                                 const TableDefinition& table, const Catalog& catalog) {
   if (!written.empty()) {
     if (has_constraint(table, catalog, written.text)) {
       refuse_as(kDuplicateObject, written.where, "constraint \"{}\" for relation \"{}\" already exists",
@@ -111,7 +111,7 @@ void bind_check(const syntax::Check& check, TableId id, Catalog& catalog) {
   });
   std::string base = table.name;
   if (made.columns.size() == 1) base += "_" + table.column(made.columns[0]).name;
-  made.name = name_of(check.name, base + "_check", table, catalog);
+  made.name = free_constraint_name(check.name, base + "_check", table, catalog);
   made.condition = check.text;
   catalog.add_check(id, std::move(made));
 }
@@ -145,7 +145,7 @@ void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalo
   }
   std::string base = table.name;
   for (const ColumnId column : made.columns) base += "_" + table.column(column).name;
-  made.name = name_of(key.name, base + "_fkey", table, catalog);
+  made.name = free_constraint_name(key.name, base + "_fkey", table, catalog);
   for (size_t i = 0; i < made.columns.size(); ++i) {
     const Column& own = table.column(made.columns[i]);
     const Column& other = referenced->column(made.referenced_columns[i]);

@@ -56,6 +56,10 @@ void Names::declare_record(const syntax::Name& name) {
 
 Type Names::read_type(const syntax::TypeName& name) const {
   if (name.table.empty()) return read_plain_type(name);
+  if (name.base == syntax::kRowType) {
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "{}%ROWTYPE is for a variable in DECLARE alone; give each column a parameter", name.table.text);
+  }
   const TableDefinition* table = catalog_.find_table(name.table.text);
   if (!table)
     refuse_as(sqlstate::kUndefinedTable, name.table.where,

@@ -198,6 +198,10 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
   return procedure_.operations.back().id;
 }
 
+void OperationBinder::note_names(ir::Operation& operation) const {
+  mneme::note_names(catalog_, operation);
+}
+
 std::optional<Expr> OperationBinder::take_raising() {
   std::optional<Expr> gate = std::exchange(gate_, std::nullopt);
   std::optional<Expr> raising = folder_.take_raising();
@@ -587,7 +591,7 @@ void OperationBinder::finish(ir::Operation& to) {
       ordered_.push_back(access.path.index);
     }
   }
-  note_names(catalog_, to);
+  note_names(to);
 }
 
 }  // namespace mneme

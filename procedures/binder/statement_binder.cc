@@ -38,6 +38,18 @@ ir::Expr make_null(const Type& type, ir::SourceLocation where) {
   return expr;
 }
 
+// CASE WHEN condition THEN false ELSE true END
+ir::Expr make_case_of_false_or_null(const ir::Expr& condition) {
+  ir::Expr choice;
+  choice.kind = ir::ExprKind::kCase;
+  choice.type.kind = TypeKind::kBoolean;
+  choice.where = condition.where;
+  choice.args.push_back(condition);
+  choice.args.push_back(make_boolean(false, condition.where));
+  choice.args.push_back(make_boolean(true, condition.where));
+  return choice;
+}
+
 size_t count_placeholders(std::string_view format) {
   size_t count = 0;
   for (size_t i = 0; i < format.size(); ++i) {
@@ -98,6 +110,7 @@ void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, b
     names_.declare_record(declaration.name);
     return;
   }
+  if (declaration.type.base == syntax::kRowType) return bind_row_variable(declaration, outermost, out);
   const Type type = names_.read_type(declaration.type);
   if (declaration.constant && !declaration.initial) {
     refuse(declaration.name.where, "the CONSTANT {} has no value; write :=", declaration.name.text);
@@ -114,13 +127,39 @@ void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, b
   }
   Statement assign = make_statement(StatementKind::kAssign, declaration.name.where);
   if (declaration.initial) {
-    assign.expr = bind_for(*declaration.initial, type, declaration.name.text);
+    assign.expr = bind_for(queries_.hoist(*declaration.initial, out), type, declaration.name.text);
   } else {
     assign.expr = make_null(type, declaration.name.where);
   }
   assign.variable = names_.declare(declaration.name, type, declaration.constant, false);
   // The outermost block's variables are NULL as the call begins; an inner block may be entered again.
   if (declaration.initial || !outermost) out.push_back(std::move(assign));
+}
+
+// TABLE%ROWTYPE: a record whose fields are the table's columns, NULL at first.
+void ProcedureBinder::bind_row_variable(const syntax::Declaration& declaration, bool outermost,
+                                        Statements& out) {
+  if (declaration.initial || declaration.constant)
+    refuse(declaration.name.where, "a row variable takes no initial value; a SELECT or FOR loop fills it");
+  const syntax::Name& of = declaration.type.table;
+  const TableDefinition* table = names_.find_table(of.text);
+  if (table == nullptr)
+    refuse_as(sqlstate::kUndefinedTable, of.where, "relation \"{}\" does not exist", of.text);
+  names_.declare_record(declaration.name);
+  std::vector<std::string> columns;
+  std::vector<Type> types;
+  for (const Column& column : table->columns) {
+    columns.push_back(column.name);
+    types.push_back(column.type);
+  }
+  const std::vector<VariableId> fields =
+      names_.fill_record(names_.get(declaration.name), columns, types, declaration.name.where);
+  for (size_t i = 0; i < fields.size() && !outermost; ++i) {
+    Statement assign = make_statement(StatementKind::kAssign, declaration.name.where);
+    assign.variable = fields[i];
+    assign.expr = make_null(types[i], declaration.name.where);
+    out.push_back(std::move(assign));
+  }
 }
 
 void ProcedureBinder::bind_statements(const std::vector<syntax::Statement>& statements, Statements& out) {
@@ -200,7 +239,7 @@ void ProcedureBinder::bind_assign(const syntax::Statement& statement, Statements
     return bind_array_assign(variable, *statement.expr, statement.where, out);
   Statement assign = make_statement(StatementKind::kAssign, statement.where);
   assign.variable = variable;
-  assign.expr = bind_value_for(*statement.expr, variable);
+  assign.expr = bind_value_for(queries_.hoist(*statement.expr, out), variable);
   out.push_back(std::move(assign));
 }
 
@@ -239,15 +278,15 @@ void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& va
 }
 
 ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& statement,
-                                                const syntax::Branch& branch) {
+                                                const syntax::Branch& branch, Statements& out) {
   if (!statement.expr) {
     if (branch.conditions.size() != 1) {
       refuse(branch.where, "a WHEN of a CASE without an expression takes one condition; join them with OR");
     }
-    return bind_condition(branch.conditions[0]);
+    return bind_condition(queries_.hoist(branch.conditions[0], out));
   }
   // PostgreSQL keeps the subject in a variable: a bare literal is text, whatever it meets.
-  syntax::Expr subject = *statement.expr;
+  syntax::Expr subject = queries_.hoist(*statement.expr, out);
   if (subject.kind == syntax::ExprKind::kString || subject.kind == syntax::ExprKind::kNull) {
     subject = {};
     subject.kind = syntax::ExprKind::kCast;
@@ -263,7 +302,7 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
     equal.kind = syntax::ExprKind::kBinary;
     equal.op = ir::Op::kEqual;
     equal.where = condition.where;
-    equal.args = {subject, condition};
+    equal.args = {subject, queries_.hoist(condition, out)};
     comparisons.push_back(binder.bind_condition(equal));
     for (ir::Expr& side : comparisons.back().args) side = folded(std::move(side));
   }
@@ -274,7 +313,7 @@ void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statemen
   Statements* into = &out;
   for (const syntax::Branch& branch : statement.branches) {
     Statement choice = make_statement(StatementKind::kIf, branch.where);
-    choice.expr = bind_branch_condition(statement, branch);
+    choice.expr = bind_branch_condition(statement, branch, *into);
     bind_statements(branch.statements, choice.body);
     into->push_back(std::move(choice));
     into = &into->back().else_body;
@@ -297,7 +336,20 @@ void ProcedureBinder::bind_loop_body(const syntax::Statement& statement, Stateme
 
 void ProcedureBinder::bind_while(const syntax::Statement& statement, Statements& out) {
   Statement loop = make_statement(StatementKind::kWhile, statement.where);
-  loop.expr = statement.expr ? bind_condition(*statement.expr) : make_boolean(true, statement.where);
+  if (statement.expr && QueryHoister::has_query(*statement.expr)) {
+    // LOOP look; EXIT WHEN NOT what was found; ... END LOOP
+    loop.expr = make_boolean(true, statement.where);
+    Statements look;
+    Statement leave = make_statement(StatementKind::kExit, statement.where);
+    names_.open_block();
+    const ir::Expr condition = bind_condition(queries_.hoist(*statement.expr, look));
+    names_.close_block();
+    leave.expr = make_case_of_false_or_null(condition);
+    look.push_back(std::move(leave));
+    for (Statement& each : look) loop.body.push_back(std::move(each));
+  } else {
+    loop.expr = statement.expr ? bind_condition(*statement.expr) : make_boolean(true, statement.where);
+  }
   bind_loop_body(statement, loop.body);
   out.push_back(std::move(loop));
 }
@@ -309,9 +361,9 @@ void ProcedureBinder::bind_for_range(const syntax::Statement& statement, Stateme
   }
   Statement loop = make_statement(StatementKind::kForRange, statement.where);
   loop.reverse = statement.reverse;
-  loop.expr = bind_for(*statement.expr, kLoopCounterType, "a FOR loop's bound");
-  loop.limit = bind_for(*statement.limit, kLoopCounterType, "a FOR loop's bound");
-  if (statement.step) loop.step = bind_for(*statement.step, kLoopCounterType, "BY");
+  loop.expr = bind_for(queries_.hoist(*statement.expr, out), kLoopCounterType, "a FOR loop's bound");
+  loop.limit = bind_for(queries_.hoist(*statement.limit, out), kLoopCounterType, "a FOR loop's bound");
+  if (statement.step) loop.step = bind_for(queries_.hoist(*statement.step, out), kLoopCounterType, "BY");
   names_.open_block();
   loop.variable = names_.declare(statement.target.name, kLoopCounterType, false, false);
   bind_loop_body(statement, loop.body);
@@ -339,7 +391,8 @@ void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements&
     }
     leave.loop_depth = static_cast<uint32_t>(loop - loops_.rbegin());
   }
-  leave.expr = statement.expr ? bind_condition(*statement.expr) : make_boolean(true, statement.where);
+  leave.expr = statement.expr ? bind_condition(queries_.hoist(*statement.expr, out))
+                              : make_boolean(true, statement.where);
   out.push_back(std::move(leave));
 }
 
@@ -354,7 +407,7 @@ void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements&
   }
   ExpressionBinder binder(names_, strings_);
   for (const syntax::Expr& arg : statement.args) {
-    raise.args.push_back(folded(binder.bind_value(arg)));
+    raise.args.push_back(folded(binder.bind_value(queries_.hoist(arg, out))));
     require_certain_text(raise.args.back(), "what RAISE prints");
   }
   out.push_back(std::move(raise));

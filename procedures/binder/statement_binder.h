@@ -12,6 +12,7 @@
 #include "procedures/binder/change_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/binder/operation_binder.h"
+#include "procedures/binder/query_hoister.h"
 #include "procedures/ir/ir.h"
 #include "procedures/parser/syntax.h"
 
@@ -24,7 +25,8 @@ class ProcedureBinder {
       : strings_(strings),
         names_(catalog, procedure_),
         operations_(catalog, strings, ordered, names_, procedure_),
-        changes_(catalog, strings, names_, operations_, procedure_, true) {}
+        changes_(catalog, strings, names_, operations_, procedure_, true),
+        queries_(names_, operations_, procedure_) {}
   ProcedureBinder(const ProcedureBinder&) = delete;
   ProcedureBinder& operator=(const ProcedureBinder&) = delete;
 
@@ -36,13 +38,15 @@ class ProcedureBinder {
   void bind_parameters(const syntax::Procedure& procedure);
   void bind_block(const syntax::Block& block, bool outermost, Statements& out);
   void bind_declaration(const syntax::Declaration& declaration, bool outermost, Statements& out);
+  void bind_row_variable(const syntax::Declaration& declaration, bool outermost, Statements& out);
   void bind_statements(const std::vector<syntax::Statement>& statements, Statements& out);
   void bind_statement(const syntax::Statement& statement, Statements& out);
   void bind_assign(const syntax::Statement& statement, Statements& out);
   void bind_array_assign(VariableId array, const syntax::Expr& value, ir::SourceLocation where,
                          Statements& out);
   void bind_branches(const syntax::Statement& statement, Statements& out);
-  ir::Expr bind_branch_condition(const syntax::Statement& statement, const syntax::Branch& branch);
+  ir::Expr bind_branch_condition(const syntax::Statement& statement, const syntax::Branch& branch,
+                                 Statements& out);
   void bind_while(const syntax::Statement& statement, Statements& out);
   void bind_for_range(const syntax::Statement& statement, Statements& out);
   void bind_for_query(const syntax::Statement& statement, Statements& out);
@@ -66,6 +70,7 @@ class ProcedureBinder {
   Names names_;
   OperationBinder operations_;
   ChangeBinder changes_;
+  QueryHoister queries_;
   std::vector<std::string> loops_;  // labels of the loops around, outermost first; "" without one
 };
 

@@ -98,6 +98,7 @@ indexColumn : name ASC? ;
 // Types
 
 typeName : name DOT name PERCENT name  # columnType
+         | name PERCENT name  # rowType
          | baseType (LBRACKET RBRACKET)?  # plainType
          ;
 

@@ -25,6 +25,9 @@ struct Name {
   bool empty() const { return text.empty(); }
 };
 
+// TypeName::base of table%ROWTYPE.
+inline constexpr const char* kRowType = "%rowtype";
+
 struct TypeName {
   std::string base;                 // "int", "double precision", ...; empty for table.column%TYPE
   std::vector<uint32_t> modifiers;  // (n) or (p,s)

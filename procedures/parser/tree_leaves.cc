@@ -190,11 +190,24 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
   syntax::TypeName type;
   type.where = location(context);
   if (auto* of_column = dynamic_cast<MnemeParser::ColumnTypeContext*>(context)) {
-    if (lowered(of_column->name(2)->getText()) != "type") {
+    const std::string kind = lowered(of_column->name(2)->getText());
+    if (kind == "rowtype" && lowered(of_column->name(0)->getText()) == "public") {
+      type.base = syntax::kRowType;
+      type.table = read_name(of_column->name(1));
+      return type;
+    }
+    if (kind != "type") {
       refuse(type.where, "a type after % is not understood; write table.column%TYPE");
     }
     type.table = read_name(of_column->name(0));
     type.column = read_name(of_column->name(1));
+    return type;
+  }
+  if (auto* of_row = dynamic_cast<MnemeParser::RowTypeContext*>(context)) {
+    if (lowered(of_row->name(1)->getText()) != "rowtype")
+      refuse(type.where, "a type after % is not understood; write table.column%TYPE or table%ROWTYPE");
+    type.base = syntax::kRowType;
+    type.table = read_name(of_row->name(0));
     return type;
   }
   auto* plain = dynamic_cast<MnemeParser::PlainTypeContext*>(context);

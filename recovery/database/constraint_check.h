@@ -1,4 +1,5 @@
-// Constraint check: whether a table's rows fulfil the CHECKs and foreign keys that a change of the schema adds.
+// Constraint check: whether a table's rows fulfil the CHECKs and foreign keys that a change of the schema
+// adds.
 #pragma once
 
 #include "engine/schema/catalog.h"

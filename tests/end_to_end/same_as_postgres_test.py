@@ -77,6 +77,9 @@ class SameAsPostgres(EndToEndTest):
     def test_constraints_in_procedures(self):
         self.compare(statements_of("constraint_calls.sql"))
 
+    def test_plpgsql(self):
+        self.compare(statements_of("plpgsql.sql"))
+
     def test_savepoints(self):
         self.compare(statements_of("savepoints.sql"))
 

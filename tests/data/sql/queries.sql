@@ -122,4 +122,4 @@ SELECT d.id, (SELECT count(*) FROM emp e WHERE e.dept = d.id AND e.salary > (SEL
 SELECT e.id, d.name, m.name FROM emp e LEFT JOIN dept d ON d.id = e.dept LEFT JOIN emp m ON m.id = e.manager WHERE m.name IS NULL OR d.id > 1 ORDER BY 1;
 SELECT a.id, b.id FROM dept a LEFT JOIN (emp b JOIN sale s ON s.emp = b.id) ON b.dept = a.id ORDER BY 1, 2;
 SELECT * FROM generate_series(5, 7) WITH ORDINALITY;
-SELECT a.v, a.n FROM unnest(ARRAY['x', 'y']) WITH ORDINALITY AS a(v, n) ORDER BY n DESC;
+SELECT a.v, a.n FROM unnest('{x,y}'::text[]) WITH ORDINALITY AS a(v, n) ORDER BY n DESC;

@@ -1,0 +1,27 @@
+-- What PL/pgSQL has in expressions and declarations: as queries.sql, one after the other.
+CREATE TABLE acc (id int PRIMARY KEY, owner varchar(10), balance numeric(10,2) NOT NULL DEFAULT 0, flags int);
+INSERT INTO acc VALUES (1, 'ann', 10.50, NULL), (2, 'bob', 20, 3), (3, 'bob', 5.25, 1);
+CREATE PROCEDURE e1(k int, INOUT r text) LANGUAGE plpgsql AS $$ BEGIN IF EXISTS (SELECT 1 FROM acc WHERE id = k) THEN r := 'there'; ELSIF NOT EXISTS (SELECT * FROM acc WHERE id = k - 1) THEN r := 'far'; ELSE r := 'next'; END IF; END $$;
+CALL e1(1, NULL);
+CALL e1(4, NULL);
+CALL e1(9, NULL);
+CREATE PROCEDURE e2(k int, INOUT b numeric(10,2), INOUT n int) LANGUAGE plpgsql AS $$ DECLARE most numeric(10,2) := (SELECT max(balance) FROM acc); BEGIN b := (SELECT balance FROM acc WHERE id = k); n := (SELECT count(*) FROM acc WHERE balance <= b) + 100; IF b = most THEN n := -n; END IF; END $$;
+CALL e2(1, NULL, NULL);
+CALL e2(2, NULL, NULL);
+CALL e2(7, NULL, NULL);
+CREATE PROCEDURE e3(o varchar(10), INOUT b numeric(10,2)) LANGUAGE plpgsql AS $$ BEGIN b := (SELECT balance FROM acc WHERE owner = o); END $$;
+CALL e3('ann', NULL);
+CALL e3('bob', NULL);
+CALL e3('nobody', NULL);
+CREATE PROCEDURE e4(INOUT n int) LANGUAGE plpgsql AS $$ BEGIN WHILE EXISTS (SELECT 1 FROM acc WHERE id >= 10 * n) AND n < 5 LOOP n := n + 1; END LOOP; FOR i IN 1..(SELECT max(id) FROM acc) LOOP EXIT WHEN i = (SELECT min(id) FROM acc WHERE flags > 1); n := n + 10; END LOOP; END $$;
+CALL e4(0);
+CREATE PROCEDURE e5(k int, INOUT t text) LANGUAGE plpgsql AS $$ DECLARE a acc%ROWTYPE; b public.acc%rowtype; BEGIN SELECT * INTO a FROM acc WHERE id = k; b.owner := 'x' || a.owner; b.id := a.id + 1; t := concat(a.id, ' ', a.owner, ' ', b.id, ' ', b.owner, ' ', b.flags); FOR a IN SELECT * FROM acc ORDER BY id LOOP t := t || '/' || a.id; END LOOP; END $$;
+CALL e5(1, NULL);
+CALL e5(99, NULL);
+CREATE PROCEDURE e6(k int, INOUT n int) LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..2 LOOP DECLARE a acc%ROWTYPE; BEGIN IF a.id IS NULL THEN n := n + 1; END IF; SELECT * INTO a FROM acc WHERE id = k; END; END LOOP; END $$;
+CALL e6(1, 0);
+CREATE PROCEDURE e7(INOUT n int) LANGUAGE plpgsql AS $$ BEGIN CASE (SELECT count(*) FROM acc) WHEN 3 THEN n := 1; WHEN (SELECT 4) THEN n := 2; ELSE n := 3; END CASE; END $$;
+CREATE PROCEDURE e8(INOUT n int) LANGUAGE plpgsql AS $$ BEGIN CASE (SELECT count(*) FROM acc) WHEN 3 THEN n := 1; ELSE n := 3; END CASE; RAISE EXCEPTION 'least %', (SELECT min(id) FROM acc); END $$;
+CALL e8(1);
+CREATE PROCEDURE e9(INOUT n int) LANGUAGE plpgsql AS $$ BEGIN n := (SELECT id, owner FROM acc WHERE id = 1); END $$;
+CREATE PROCEDURE e10(INOUT n int) LANGUAGE plpgsql AS $$ DECLARE a nosuch%ROWTYPE; BEGIN n := 1; END $$;
