@@ -18,6 +18,7 @@
 
 #include "engine/schema/catalog.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/window_frame.h"
 
 namespace mneme::query {
 
@@ -122,6 +123,59 @@ struct Aggregate {
   Type type;
 };
 
+// A window function: a value for each row, of the rows around it.
+struct WindowFunction {
+  enum class Kind : uint8_t {
+    kAggregate,
+    kRowNumber,
+    kRank,
+    kDenseRank,
+    kPercentRank,
+    kCumeDist,
+    kNtile,
+    kLag,
+    kLead,
+    kFirstValue,
+    kLastValue,
+    kNthValue,
+  };
+  struct Bound {
+    ir::FrameBoundKind kind = ir::FrameBoundKind::kUnboundedPreceding;
+    std::optional<ir::Expr> offset;  // evaluated once; kRange: of the ORDER BY column's type
+  };
+
+  Kind kind = Kind::kRowNumber;
+  Aggregate aggregate;         // kAggregate
+  std::vector<ir::Expr> args;  // the others
+  ir::FrameMode mode = ir::FrameMode::kRange;
+  Bound start;
+  Bound end{ir::FrameBoundKind::kCurrentRow, std::nullopt};
+  ir::FrameExclusion exclusion = ir::FrameExclusion::kNone;
+  Type type;
+};
+
+struct WindowOrder {
+  ir::Expr expr;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
+// The functions that see the rows in one order, which the rows are sorted into once.
+struct WindowPlan {
+  std::vector<ir::Expr> partition;
+  std::vector<WindowOrder> order;
+  std::vector<uint32_t> functions;
+};
+
+// Calls visit(expr) for each expression of the function that is evaluated for a row.
+template <typename FunctionType, typename Visit>
+void for_each_expression_of_window_function(FunctionType& function, Visit&& visit) {
+  for (auto& arg : function.args) visit(arg);
+  if (function.aggregate.argument) visit(*function.aggregate.argument);
+  if (function.aggregate.separator) visit(*function.aggregate.separator);
+  if (function.aggregate.filter) visit(*function.aggregate.filter);
+}
+
 struct SortKey {
   uint32_t column = 0;  // of the output row
   TypeKind kind = TypeKind::kNull;
@@ -136,6 +190,11 @@ struct SelectPlan {
   std::vector<ir::Expr> keys;  // over the frame; afterwards columns of source 0
   std::vector<Aggregate> aggregates;
   std::optional<ir::Expr> having;
+  // With window functions, the rows that HAVING leaves become rows of the functions' results and, behind
+  // them, the `kept` columns and aggregates. The outputs, and all expressions of windows, are over these.
+  std::vector<WindowFunction> window_functions;
+  std::vector<WindowPlan> windows;
+  std::vector<ir::Expr> kept;
   std::vector<ir::Expr> outputs;  // the columns, then what ORDER BY and DISTINCT ON need beside them
   bool distinct = false;
   std::vector<SortKey> distinct_on;  // the first row of those that agree in these

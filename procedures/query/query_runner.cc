@@ -5,6 +5,7 @@
 
 #include "procedures/query/from_runner.h"
 #include "procedures/query/grouping.h"
+#include "procedures/query/window_runner.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/value_text.h"
@@ -188,24 +189,24 @@ bool QueryRunner::run_select(const SelectPlan& plan, Visitor visit) {
     if (state_.outcome.completed()) state_.arena.rewind(mark);
     return goes_on;
   };
-  if (!plan.grouped) {
+  std::optional<WindowRunner> windows;
+  if (!plan.window_functions.empty()) windows.emplace(*this, plan);
+  const auto use = [&] {
     bool shown = true;
-    const auto each = [&] {
-      return given_back([&] { return holds(plan.having, shown) && (!shown || put_out()); });
-    };
+    if (!holds(plan.having, shown)) return false;
+    return !shown || (windows ? windows->add() : put_out());
+  };
+  const auto each = [&] { return given_back(use); };
+  if (!plan.grouped) {
     FromRunner from(*this, plan.from, frame, each);
-    return from.run();
+    if (!from.run()) return false;
+  } else {
+    Groups groups(*this, plan);
+    const auto add = [&] { return given_back([&] { return groups.add(); }); };
+    FromRunner from(*this, plan.from, frame, add);
+    if (!from.run() || !groups.visit(each)) return false;
   }
-  Groups groups(*this, plan);
-  const auto add = [&] { return given_back([&] { return groups.add(); }); };
-  FromRunner from(*this, plan.from, frame, add);
-  if (!from.run()) return false;
-  return groups.visit([&] {
-    return given_back([&] {
-      bool shown = true;
-      return holds(plan.having, shown) && (!shown || put_out());
-    });
-  });
+  return !windows || windows->visit([&] { return given_back(put_out); });
 }
 
 bool QueryRunner::run_set(const SetPlan& plan, std::span<const Column> columns, Visitor visit) {

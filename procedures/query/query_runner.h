@@ -1,7 +1,7 @@
 // Query runner: carries a query's plan out on a transaction.
 //
 // Flow        query_plan.h -> run() -> from_runner.h (FROM, a row at a time into the frame), grouping.h
-//             (GROUP BY) -> the outputs -> DISTINCT, ORDER BY, LIMIT -> the caller
+//             (GROUP BY) -> window_runner.h -> the outputs -> DISTINCT, ORDER BY, LIMIT -> the caller
 // Invariants  the rows of a scan are all found before a row of another table is looked for, unless nothing
 //             else reads while they are used. A query inside of an expression that takes nothing of the row
 //             around it runs once; the others for each row.
@@ -47,6 +47,9 @@ class QueryRunner final : public QueryValues {
  private:
   friend class FromRunner;
   friend class Groups;
+  friend class AggregateRunner;
+  friend class WindowRunner;
+  friend class WindowFrames;
 
   // What a query that takes nothing from outside has given.
   struct Known {

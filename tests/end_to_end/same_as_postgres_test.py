@@ -71,6 +71,9 @@ class SameAsPostgres(EndToEndTest):
     def test_changes_that_queries_make(self):
         self.compare(statements_of("changes.sql"))
 
+    def test_windows(self):
+        self.compare(statements_of("windows.sql"))
+
     def test_savepoints(self):
         self.compare(statements_of("savepoints.sql"))
 
