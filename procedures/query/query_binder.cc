@@ -132,9 +132,7 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_query(const Query& query, RowScope*
               "like");
   }
   const size_t outer_tables = common_tables_.size();
-  for (const Query::CommonTable& table : query.with) {
-    common_tables_.push_back({&table, common_tables_.size()});
-  }
+  add_common_tables(query);
   RowScope scope(names_, outer, sees_beside);
   std::unique_ptr<QueryPlan> plan =
       query.more.empty() ? bind_part(query.first, scope, &query, keeps_unknown) : bind_set(query, scope);

@@ -44,6 +44,7 @@ struct FromStep {
     kQuery,     // rows of a query, or of a group of joins
     kSets,      // set-returning functions side by side, each a column: rows until the longest ends
     kProvided,  // rows that a provider makes: a table that describes the database
+    kWorking,   // the rows that the recursion around it found last
   };
   enum class Kind { kInner, kLeft, kFull };
 
@@ -71,6 +72,7 @@ struct FromStep {
   };
   std::vector<SetFunction> sets;
   uint32_t provided = 0;
+  uint32_t recursion = 0;  // kWorking
   // Depends on slots of the steps before it: it runs again for each of their rows.
   bool is_lateral = false;
   std::vector<std::pair<VariableId, ir::Expr>> inputs;
@@ -211,11 +213,24 @@ struct SetPlan {
   std::vector<ir::Expr> right_casts;
 };
 
+// A table of WITH RECURSIVE: the rows of `first`, then those of `step` over the rows found last, until it
+// finds no more.
+struct RecursionPlan {
+  uint32_t number = 0;  // among the statement's
+  bool all = false;     // otherwise rows that are there already are dropped
+  std::unique_ptr<QueryPlan> first;
+  std::unique_ptr<QueryPlan> step;
+  // Over a row of the one or the other.
+  std::vector<ir::Expr> first_casts;
+  std::vector<ir::Expr> step_casts;
+};
+
 struct QueryPlan {
   std::vector<Column> columns;
-  // One of the three.
+  // One of the four.
   std::unique_ptr<SelectPlan> select;
   std::unique_ptr<SetPlan> set;
+  std::unique_ptr<RecursionPlan> recursion;
   std::vector<std::vector<ir::Expr>> rows;
 
   std::vector<SortKey> sort;
@@ -245,6 +260,7 @@ struct Subquery {
 struct BoundQueries {
   std::unique_ptr<QueryPlan> plan;
   std::vector<Subquery> subqueries;
+  uint32_t recursions = 0;
   // Constant parts that raise, as PostgreSQL has them raise before it looks at any row.
   std::vector<ir::Expr> raising;
   bool reads_tables = false;  // of the database, not only what describes it

@@ -30,13 +30,13 @@ bool comes_before(std::span<const SortKey> keys, std::span<const Value> a, std::
   return false;
 }
 
+}  // namespace
+
 std::string key_of_row(std::span<const Column> columns, std::span<const Value> row) {
   std::string key;
   for (size_t i = 0; i < columns.size(); ++i) append_key(columns[i].type.kind, row[i], key);
   return key;
 }
-
-}  // namespace
 
 Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> variables,
                          std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
@@ -58,6 +58,7 @@ Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> var
   state_.context.sequences = sequences;
   known_queries_.clear();
   known_queries_.resize(queries.subqueries.size());
+  working_rows_.assign(queries.recursions, nullptr);
   for (const ir::Expr& raising : queries.raising) {
     Value ignored;
     if (!value_of(raising, ignored)) return state_.outcome;
@@ -162,6 +163,7 @@ bool QueryRunner::run_body(const QueryPlan& plan, Visitor visit) {
     });
   }
   if (plan.set) return run_set(*plan.set, plan.columns, visit);
+  if (plan.recursion) return run_recursion(*plan.recursion, plan.columns, visit);
   std::vector<Value> row(plan.columns.size());
   for (const std::vector<ir::Expr>& exprs : plan.rows) {
     for (size_t i = 0; i < row.size(); ++i) {

@@ -83,6 +83,7 @@ class QueryRunner final : public QueryValues {
   [[nodiscard]] bool run_body(const QueryPlan& plan, Visitor visit);
   [[nodiscard]] bool run_select(const SelectPlan& plan, Visitor visit);
   [[nodiscard]] bool run_set(const SetPlan& plan, std::span<const Column> columns, Visitor visit);
+  [[nodiscard]] bool run_recursion(const RecursionPlan& plan, std::span<const Column> columns, Visitor visit);
   [[nodiscard]] bool run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take, Visitor visit);
   [[nodiscard]] bool count_of(const std::optional<ir::Expr>& expr, const char* sqlstate, const char* name,
                               std::optional<uint64_t>& count);
@@ -106,6 +107,10 @@ class QueryRunner final : public QueryValues {
   const ProvidedTables* provider_ = nullptr;
   std::vector<Value> variables_;
   std::vector<Known> known_queries_;
+  std::vector<const RowStore*> working_rows_;  // by recursion: what it found last
 };
+
+// The bytes by which rows of these columns are told apart.
+std::string key_of_row(std::span<const Column> columns, std::span<const Value> row);
 
 }  // namespace mneme::query

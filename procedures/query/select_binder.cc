@@ -217,10 +217,10 @@ void SelectBinder::mark_slots(const Expr& expr) {
 
 std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, const Query* ordered,
                                               bool keeps_unknown) {
-  const size_t queries_before = binder_.bound_.subqueries.size();
   Conditions conditions;
   FromPlan& from = select_->from;
   for (const syntax::FromItem& item : core.from) bind_from_item(item, from, conditions);
+  const size_t queries_before = binder_.bound_.subqueries.size();
   if (core.condition) {
     clause_ = "WHERE";
     const size_t depth = binder_.depth_;
@@ -262,6 +262,10 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
     if (having) group(*having);
   }
   select_->having = std::move(having);
+  if (reads_working_rows_ && !select_->aggregates.empty()) {
+    refuse_as(sqlstate::kInvalidRecursion, core.where,
+              "aggregate functions are not allowed in a recursive query's recursive term");
+  }
   if (!select_->window_functions.empty()) {
     if (has_set_items) {
       refuse_as(sqlstate::kNotSupported, core.where,

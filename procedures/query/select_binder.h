@@ -118,6 +118,7 @@ class SelectBinder final : public QueryNames {
   std::vector<FromStep::SetFunction> set_items_;  // their slots are the last ones
   bool allows_aggregates_ = false;
   bool in_aggregate_ = false;
+  bool reads_working_rows_ = false;
   bool allows_windows_ = false;
   bool in_window_ = false;
   std::vector<std::pair<std::string, WindowParts>> named_windows_;

@@ -74,6 +74,9 @@ class SameAsPostgres(EndToEndTest):
     def test_windows(self):
         self.compare(statements_of("windows.sql"))
 
+    def test_recursion(self):
+        self.compare(statements_of("recursion.sql"))
+
     def test_savepoints(self):
         self.compare(statements_of("savepoints.sql"))
 
