@@ -494,6 +494,13 @@ Expr ExpressionBinder::bind_sequence(const syntax::Expr& expr) {
 }
 
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
+  if (expr.window) {
+    if (query_ != nullptr) return query_->bind_window(expr);
+    if (names_.allows_sequences() && sources_.empty())
+      refuse_as(sqlstate::kWindowing, expr.where, "window functions are not allowed here");
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "window functions are not supported here; use ORDER BY with LIMIT, or a FOR loop");
+  }
   if (query_ != nullptr && query_->is_aggregate(expr.text)) return query_->bind_aggregate(expr);
   if (expr.filter || expr.order) {
     refuse_as(sqlstate::kNotSupported, expr.where, "FILTER and ORDER BY are not supported in {}()",

@@ -31,6 +31,8 @@ class QueryNames {
                                               ir::SourceLocation where) = 0;
   virtual bool is_aggregate(const std::string& function) const = 0;
   virtual ir::Expr bind_aggregate(const syntax::Expr& call) = 0;
+  // A call with OVER.
+  virtual ir::Expr bind_window(const syntax::Expr& call) = 0;
   // One of syntax::ExprKind's queries.
   virtual ir::Expr bind_query(const syntax::Expr& expr) = 0;
   // A function that says something of the database itself; nothing where there is none of that name.

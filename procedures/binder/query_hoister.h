@@ -6,8 +6,8 @@
 //             stands: where AND, OR or CASE would not have come to it, too, as PostgreSQL is free to do.
 //             Analysis, replay and machine code see ordinary operations.
 // Names       no name of a user's holds a blank: "query 1" is the first variable.
-// Errors      refuse(): a query of another form than a SELECT ... INTO may have stays in the expression, where
-//             the expression binder refuses it.
+// Errors      refuse(): a query of another form than a SELECT ... INTO may have stays in the expression,
+//             where the expression binder refuses it.
 #pragma once
 
 #include <string>

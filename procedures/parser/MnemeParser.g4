@@ -153,7 +153,7 @@ labelName
   | AND | ANY | ARRAY | AS | ASC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | CONSTRAINT | CONTINUE | CREATE | DEFAULT
   | DELETE_ | DESC | DISTINCT | DOUBLE_ | ELSEIF | ELSIF | EXCEPTION | EXIT | FALSE_ | INNER | INOUT | INSERT | IS | JOIN | LIMIT
   | OFFSET | ON | ONLY | ORDER | OUT_ | PERFORM | PRECISION | PRIMARY | RAISE | RETURN | RETURNING | SELECT | SET | TABLE | TRUE_ | UNIQUE
-  | UPDATE | VALUES | WHERE | WITH | WITHOUT
+  | UPDATE | VALUES | WHERE | WINDOW | WITH | WITHOUT
   | CROSS | DO | EXCEPT | FETCH | FOREIGN | FULL | GROUP | HAVING | ILIKE | INTERSECT | LATERAL | LEFT | LIKE | NATURAL | OUTER | REFERENCES | RIGHT | SOME
   | UNION ;
 
@@ -225,7 +225,8 @@ nestedQuery : with? (selectCore | values) setOperation* queryTail ;
 // Of INSERT, which has VALUES of its own.
 selectQuery : with? (selectCore | LPAREN query RPAREN) setOperation* queryTail ;
 
-with : WITH commonTable (COMMA commonTable)* ;
+// The word after WITH is RECURSIVE.
+with : WITH IDENTIFIER? commonTable (COMMA commonTable)* ;
 
 commonTable : name nameList? AS (NOT? IDENTIFIER)? LPAREN query RPAREN ;
 
@@ -236,7 +237,25 @@ queryTail : (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | fetch | f
 selectCore
   : SELECT (ALL | DISTINCT (ON LPAREN expression (COMMA expression)* RPAREN)?)? (queryItem (COMMA queryItem)*)? into?
     (FROM tableItem (COMMA tableItem)*)? (WHERE where=expression)?
-    (GROUP BY groupItem (COMMA groupItem)*)? (HAVING having=expression)? ;
+    (GROUP BY groupItem (COMMA groupItem)*)? (HAVING having=expression)?
+    (WINDOW namedWindow (COMMA namedWindow)*)? ;
+
+namedWindow : name AS LPAREN windowDefinition RPAREN ;
+
+// The word before BY is PARTITION. ROWS, RANGE and GROUPS at the beginning are no window's name, so the way without one
+// comes first.
+windowDefinition
+  : (IDENTIFIER BY expression (COMMA expression)*)? (ORDER BY orderItem (COMMA orderItem)*)? windowFrame?
+  | name (IDENTIFIER BY expression (COMMA expression)*)? (ORDER BY orderItem (COMMA orderItem)*)? windowFrame? ;
+
+// ROWS, RANGE or GROUPS
+windowFrame : IDENTIFIER (frameBound | BETWEEN frameBound AND frameBound) frameExclusion? ;
+
+// UNBOUNDED PRECEDING, CURRENT ROW, 3 FOLLOWING
+frameBound : IDENTIFIER IDENTIFIER | expression IDENTIFIER ;
+
+// EXCLUDE CURRENT ROW, GROUP, TIES or NO OTHERS
+frameExclusion : IDENTIFIER (GROUP | IDENTIFIER IDENTIFIER?) ;
 
 groupItem : expression ;
 
@@ -320,7 +339,7 @@ primary
   | name LPAREN expression FROM expression (FOR expression)? RPAREN                           # substringCall
   | EXISTS LPAREN nestedQuery RPAREN                                                          # existsQuery
   | (name DOT)? functionName LPAREN (STAR | (DISTINCT | ALL)? expression (COMMA expression)*
-    (ORDER BY orderItem (COMMA orderItem)*)?)? RPAREN (IDENTIFIER LPAREN WHERE expression RPAREN)?  # call
+    (ORDER BY orderItem (COMMA orderItem)*)?)? RPAREN (IDENTIFIER LPAREN WHERE expression RPAREN)? over?  # call
   | name (DOT name (DOT name)?)?                                                              # reference
   | LPAREN expression (COMMA expression)* RPAREN                                              # parenthesis
   | LPAREN nestedQuery RPAREN                                                                 # scalarQuery
@@ -330,8 +349,11 @@ whenBranch : WHEN expression THEN expression ;
 
 functionName : name | LEFT | RIGHT ;
 
+over : OVER (name | LPAREN windowDefinition RPAREN) ;
+
 // Words that PostgreSQL does not reserve may be names too.
 name
   : IDENTIFIER | QUOTED_IDENTIFIER
-  | ABORT | ADD | ALTER | CALL | CASCADE | COMMIT | CONSTANT | DROP | ESCAPE | EXISTS | GENERATED | INDEX | KEY | LANGUAGE | PROCEDURE | REPLACE
+  | ABORT | ADD | ALTER | CALL | CASCADE | COMMIT | CONSTANT | DROP | ESCAPE | EXISTS | GENERATED | INDEX | KEY | LANGUAGE | OVER | PROCEDURE
+  | REPLACE
   | RELEASE | RESTRICT | REVERSE | ROLLBACK | SAVEPOINT | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | WORK | ZONE ;

@@ -61,7 +61,7 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::EXISTS,      MnemeLexer::RESTRICT,
                                  MnemeLexer::TRUNCATE,    MnemeLexer::ESCAPE,
                                  MnemeLexer::RELEASE,     MnemeLexer::SAVEPOINT,
-                                 MnemeLexer::GENERATED};
+                                 MnemeLexer::GENERATED,   MnemeLexer::OVER};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

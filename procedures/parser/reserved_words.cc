@@ -161,7 +161,6 @@ const std::map<std::string_view, std::string_view> kSessionAdvice = {
     {"lateral", "LATERAL is not supported; use a SELECT for each table"},
     {"move", "cursors are not supported; use ORDER BY with LIMIT and OFFSET"},
     {"open", "cursors are not supported; use ORDER BY with LIMIT and OFFSET"},
-    {"over", "window functions are not supported; use ORDER BY with LIMIT"},
     {"prepare", "prepared statements are not supported; create a procedure, and CALL it"},
     {"rollback", "prepared transactions are not supported; ROLLBACK, alone, rolls the whole block back"},
     {"select", "subqueries are not supported; select the inner rows first, in the same BEGIN block"},
@@ -171,7 +170,7 @@ const std::map<std::string_view, std::string_view> kSessionAdvice = {
     {"union", "UNION is not supported; use two SELECT statements"},
     {"vacuum", "VACUUM is not supported: rows that nobody needs are freed without it; leave it out"},
     {"view", "views are not supported; write the SELECT itself"},
-    {"window", "window functions are not supported; use ORDER BY with LIMIT"},
+    {"window", ""},
     {"with", "WITH is not supported; use a SELECT for each part, in the same BEGIN block"},
 };
 
@@ -229,7 +228,6 @@ const std::map<std::string_view, std::string_view> kReservedWordAdvice = {
     {"open", "cursors are not supported; use FOR r IN SELECT ... LOOP"},
     {"out", "OUT parameters are not supported; use INOUT, and pass NULL in the CALL"},
     {"outer", "outer joins are not supported; use an inner join, or two SELECT statements"},
-    {"over", "window functions are not supported; use ORDER BY with LIMIT, or a FOR loop"},
     {"partition", "PARTITION BY is not supported; leave it out"},
     {"right", "outer joins are not supported; use an inner join, or two SELECT statements"},
     {"rollback",

@@ -13,6 +13,7 @@
 
 #include "engine/schema/catalog.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/window_frame.h"
 
 namespace mneme::syntax {
 
@@ -73,6 +74,7 @@ enum class ExprKind {
 struct Query;
 struct Expr;
 struct OrderItem;
+struct Window;
 
 struct Expr {
   ExprKind kind = ExprKind::kNull;
@@ -93,6 +95,7 @@ struct Expr {
   std::shared_ptr<const Query> query;
   std::shared_ptr<const Expr> filter;                   // kCall: FILTER (WHERE ...)
   std::shared_ptr<const std::vector<OrderItem>> order;  // kCall: ORDER BY among its arguments
+  std::shared_ptr<const Window> window;                 // kCall: OVER ...
   SourceLocation where;
 };
 
@@ -203,6 +206,33 @@ struct OrderItem {
   std::optional<bool> nulls_first = std::nullopt;  // as written
 };
 
+struct FrameBound {
+  ir::FrameBoundKind kind = ir::FrameBoundKind::kCurrentRow;
+  std::optional<Expr> offset;  // kPreceding, kFollowing
+};
+
+struct WindowFrame {
+  ir::FrameMode mode = ir::FrameMode::kRange;
+  FrameBound start;
+  FrameBound end;
+  ir::FrameExclusion exclusion = ir::FrameExclusion::kNone;
+};
+
+// What stands behind OVER, or in parentheses behind WINDOW name AS.
+struct Window {
+  SourceLocation where;
+  Name base;             // the window that it extends; empty: none
+  bool is_base = false;  // OVER name: it is that window, and nothing else is written
+  std::vector<Expr> partition;
+  std::vector<OrderItem> order;
+  std::optional<WindowFrame> frame;
+};
+
+struct NamedWindow {
+  Name name;
+  Window window;
+};
+
 // A query's FROM: tables, queries and functions, and what they are joined by.
 enum class JoinKind { kInner, kLeft, kRight, kFull };
 
@@ -243,6 +273,7 @@ struct SelectCore {
   std::vector<Expr> group;
   bool has_group = false;
   std::optional<Expr> having;
+  std::vector<NamedWindow> windows;
 };
 
 // One part of a query: a SELECT, VALUES, or a query in parentheses.
@@ -269,6 +300,7 @@ struct Query {
   SourceLocation where;
   std::string text;  // as written, on one line
   std::vector<CommonTable> with;
+  bool recursive = false;  // WITH RECURSIVE
   QueryPart first;
   std::vector<More> more;  // in order; INTERSECT binds closer than the others
   std::vector<OrderItem> order;

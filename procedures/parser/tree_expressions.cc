@@ -110,6 +110,7 @@ Expr read_call(MnemeParser::CallContext* context) {
     for (auto* item : context->orderItem()) order.push_back(read_order_item(item));
     expr.order = std::make_shared<const std::vector<syntax::OrderItem>>(std::move(order));
   }
+  if (context->over()) expr.window = std::make_shared<const syntax::Window>(read_window(context->over()));
   return expr;
 }
 

@@ -12,15 +12,6 @@ using syntax::SelectCore;
 
 namespace {
 
-// A word that the lexer has no token for.
-void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::string_view> accepted) {
-  const std::string text = lowered(word->getText());
-  for (const std::string_view one : accepted) {
-    if (text == one) return;
-  }
-  refuse(location(word->getSymbol()), "\"{}\" is not understood here", word->getText());
-}
-
 std::vector<syntax::Name> read_names(MnemeParser::NameListContext* context) {
   std::vector<syntax::Name> names;
   for (auto* name : context->name()) names.push_back(read_name(name));
@@ -33,7 +24,11 @@ class QueryReader {
   static Query read(Context* context, QueryPart first) {
     Query query;
     query.where = location(context);
-    if (context->with()) query.with = common_tables(context->with());
+    if (context->with()) {
+      query.with = common_tables(context->with());
+      query.recursive = context->with()->IDENTIFIER() != nullptr;
+      if (query.recursive) expect_word(context->with()->IDENTIFIER(), {"recursive"});
+    }
     query.first = std::move(first);
     for (auto* more : context->setOperation()) query.more.push_back(set_operation(more));
     read_tail(context->queryTail(), query);
@@ -144,6 +139,8 @@ class QueryReader {
     core.has_group = context->GROUP() != nullptr;
     for (auto* item : context->groupItem()) core.group.push_back(read_expression(item->expression()));
     if (context->having) core.having = read_expression(context->having);
+    for (auto* window : context->namedWindow())
+      core.windows.push_back({read_name(window->name()), read_window(window->windowDefinition())});
     return core;
   }
 
@@ -213,6 +210,14 @@ class QueryReader {
 };
 
 }  // namespace
+
+void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::string_view> accepted) {
+  const std::string text = lowered(word->getText());
+  for (const std::string_view one : accepted) {
+    if (text == one) return;
+  }
+  refuse(location(word->getSymbol()), "\"{}\" is not understood here", word->getText());
+}
 
 FromItem read_table_item(MnemeParser::TableItemContext* context) {
   return QueryReader::table_item(context);

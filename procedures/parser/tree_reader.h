@@ -6,6 +6,7 @@
 #include <MnemeParser.h>
 #include <antlr4-runtime.h>
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +50,10 @@ std::shared_ptr<const syntax::Query> read_query(MnemeParser::SelectQueryContext*
 syntax::FromItem read_table_item(MnemeParser::TableItemContext* context);
 std::vector<syntax::Expr> read_row(MnemeParser::InsertRowContext* context);
 syntax::OrderItem read_order_item(MnemeParser::OrderItemContext* context);
+// Refuses a word, which the lexer has no token for, that is none of those accepted here.
+void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::string_view> accepted);
+syntax::Window read_window(MnemeParser::WindowDefinitionContext* context);
+syntax::Window read_window(MnemeParser::OverContext* context);
 // Any word, in lower case, or a quoted text as it is: what follows AS in a select list.
 syntax::Name read_column_label(MnemeParser::ColumnLabelContext* context);
 // The value of a column's DEFAULT.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "procedures/binder/change_binder.h"
+#include "procedures/binder/expression_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
 
@@ -44,6 +45,15 @@ const Column& find_column(const TableDefinition& table, const syntax::Name& name
   return table.column(*column);
 }
 
+// The new values are outputs of the SELECT that finds the rows; UPDATE has no function of several rows.
+void refuse_functions_of_rows(const syntax::Expr& value) {
+  if (value.window)
+    refuse_as(sqlstate::kWindowing, value.where, "window functions are not allowed in UPDATE");
+  if (value.kind == syntax::ExprKind::kCall && is_aggregate(value.text))
+    refuse_as(sqlstate::kGrouping, value.where, "aggregate functions are not allowed in UPDATE");
+  for (const syntax::Expr& arg : value.args) refuse_functions_of_rows(arg);
+}
+
 class ChangeParts {
  public:
   ChangeParts(const Program& program, const syntax::Operation& operation)
@@ -72,6 +82,7 @@ class ChangeParts {
     for (size_t i = 0; i < operation_.columns.size(); ++i) {
       const Column& column = find_column(table_, operation_.columns[i]);
       if (operation_.values[i].kind == syntax::ExprKind::kDefault) continue;
+      refuse_functions_of_rows(operation_.values[i]);
       core.items.push_back({false, {}, operation_.values[i], {}});
       targets.emplace_back(column.type);
     }

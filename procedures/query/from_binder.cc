@@ -141,13 +141,17 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
         bind_table(item, step);
         break;
       }
-      // It sees the tables of WITH before it.
-      std::vector<QueryBinder::CommonTable> all = binder_.common_tables_;
-      const QueryBinder::CommonTable table = *common;
-      binder_.common_tables_.resize(table.visible);
-      bind_as_query(*table.table->query, nullptr, false);
-      binder_.common_tables_ = std::move(all);
-      const std::vector<syntax::Name>& names = table.table->columns;
+      if (const auto* open = binder_.find_open_recursion(*common)) {
+        step.source = FromStep::Source::kWorking;
+        step.recursion = open->number;
+        reads_working_rows_ = true;
+        add_columns(item, step, open->columns);
+        break;
+      }
+      const std::vector<syntax::Name>& names = common->table->columns;
+      step.source = FromStep::Source::kQuery;
+      step.query = binder_.bind_common_table(*common);
+      add_columns(item, step, step.query->columns);
       if (names.size() > step.slots.count)
         refuse(names.back().where, "table \"{}\" has {} columns available but {} columns specified",
                item.name.text, step.slots.count, names.size());

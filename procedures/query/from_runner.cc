@@ -31,7 +31,10 @@ FromRunner::Next FromRunner::step(size_t number) {
   const FromStep& step = plan_.steps[number];
   bool any = false;
   const bool reads = step.source == Source::kTable && (number == 0 || step.is_lookup);
-  const Next next = reads ? read_table(number, any) : use_kept_rows(number, any);
+  const bool reads_query = plan_.streams && step.source == Source::kQuery && step.query && !step.is_lateral;
+  const Next next = reads         ? read_table(number, any)
+                    : reads_query ? read_query(any)
+                                  : use_kept_rows(number, any);
   if (next != Next::kGoOn || any || step.kind == Kind::kInner) return next;
   return without_row(number);
 }
@@ -115,6 +118,20 @@ FromRunner::Next FromRunner::read_table(size_t number, bool& any) {
   return next;
 }
 
+// The only step's rows are used as its query gives them, so that the query ends where no more are wanted.
+FromRunner::Next FromRunner::read_query(bool& any) {
+  const QueryRunner::Around around(runner_.state_.context);
+  Next next = Next::kGoOn;
+  const bool ok = runner_.run_query(*plan_.steps[0].query, [&](std::span<const Value> row) {
+    const QueryRunner::Around query(runner_.state_.context);
+    runner_.state_.context.rows[0] = {nullptr, nullptr, {}, frame_};
+    fill(plan_.steps[0], row);
+    next = take(0, any);
+    return next == Next::kGoOn;
+  });
+  return ok ? next : Next::kFailed;
+}
+
 FromRunner::Next FromRunner::use_kept_rows(size_t number, bool& any) {
   const FromStep& step = plan_.steps[number];
   StepState& state = states_[number];
@@ -164,6 +181,13 @@ bool FromRunner::make_rows(size_t number) {
     case Source::kSets:
       ok = make_sets(step, state);
       break;
+    case Source::kWorking: {
+      const RowStore& found = *runner_.working_rows_[step.recursion];
+      ok = true;
+      for (size_t i = 0; ok && i < found.size(); ++i)
+        ok = runner_.keep_row(state.rows, found.row(i), /*copy_text=*/false);
+      break;
+    }
     case Source::kProvided:
       ok = true;
       runner_.provider_->visit(step.provided, [&](std::span<const Value> row) {

@@ -33,6 +33,7 @@ class FromRunner {
 
   Next step(size_t number);
   Next read_table(size_t number, bool& any);
+  Next read_query(bool& any);
   Next use_kept_rows(size_t number, bool& any);
   Next take(size_t number, bool& any);
   Next without_row(size_t number);

@@ -25,7 +25,9 @@ constexpr Type kCount{.kind = TypeKind::kBigInt};
 // Names of VALUES, and of a query without tables.
 class NoColumns final : public QueryNames {
  public:
-  explicit NoColumns(SelectBinder& queries, RowScope& scope) : queries_(queries), scope_(scope) {}
+  // `clause`: where the expression stands, for errors.
+  NoColumns(SelectBinder& queries, RowScope& scope, std::string_view clause)
+      : queries_(queries), scope_(scope), clause_(clause) {}
 
   std::optional<Expr> find_column(const std::string& qualifier, const std::string& text,
                                   ir::SourceLocation where) override {
@@ -33,7 +35,10 @@ class NoColumns final : public QueryNames {
   }
   bool is_aggregate(const std::string& function) const override { return queries_.is_aggregate(function); }
   Expr bind_aggregate(const syntax::Expr& call) override {
-    refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in VALUES");
+    refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in {}", clause_);
+  }
+  Expr bind_window(const syntax::Expr& call) override {
+    refuse_as(sqlstate::kWindowing, call.where, "window functions are not allowed in {}", clause_);
   }
   Expr bind_query(const syntax::Expr& expr) override { return queries_.bind_query(expr); }
   std::optional<Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override {
@@ -46,6 +51,7 @@ class NoColumns final : public QueryNames {
  private:
   SelectBinder& queries_;
   RowScope& scope_;
+  std::string_view clause_;
 };
 
 }  // namespace
@@ -126,9 +132,7 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_query(const Query& query, RowScope*
               "like");
   }
   const size_t outer_tables = common_tables_.size();
-  for (const Query::CommonTable& table : query.with) {
-    common_tables_.push_back({&table, common_tables_.size()});
-  }
+  add_common_tables(query);
   RowScope scope(names_, outer, sees_beside);
   std::unique_ptr<QueryPlan> plan =
       query.more.empty() ? bind_part(query.first, scope, &query, keeps_unknown) : bind_set(query, scope);
@@ -166,7 +170,7 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_part(const syntax::QueryPart& part,
 std::unique_ptr<QueryPlan> QueryBinder::bind_values(const syntax::QueryPart& part, RowScope& scope,
                                                     bool keeps_unknown) {
   SelectBinder queries(*this, scope);
-  NoColumns no_columns(queries, scope);
+  NoColumns no_columns(queries, scope, "VALUES");
   ExpressionBinder binder(names_, strings_, &no_columns);
   auto plan = std::make_unique<QueryPlan>();
   for (const std::vector<syntax::Expr>& row : part.rows) {
@@ -295,7 +299,7 @@ void QueryBinder::bind_order_of_columns(const Query& query, QueryPlan& plan) {
 
 void QueryBinder::bind_limits(const Query& query, RowScope& scope, QueryPlan& plan) {
   SelectBinder queries(*this, scope);
-  NoColumns no_columns(queries, scope);
+  NoColumns no_columns(queries, scope, "LIMIT");
   ExpressionBinder binder(names_, strings_, &no_columns);
   const auto bind_count = [&](const syntax::Expr& count, std::string_view what) {
     return finish(binder.bind_for(count, kCount, what));

@@ -52,7 +52,14 @@ class QueryBinder {
   // A table of WITH, as its name is seen from where it stands on.
   struct CommonTable {
     const syntax::Query::CommonTable* table;
-    size_t visible;  // so many of the tables before it does its query see
+    size_t visible;  // so many of the first tables does its query see
+    bool recursive;  // of WITH RECURSIVE
+  };
+  // A table of WITH RECURSIVE whose step is being bound: its name means the rows found last.
+  struct OpenRecursion {
+    const syntax::Query::CommonTable* table = nullptr;
+    uint32_t number = 0;
+    std::vector<Column> columns;
   };
 
   // `keeps_unknown`: literals without a type stay so, for a UNION to give them one.
@@ -69,6 +76,10 @@ class QueryBinder {
   void convert_columns(const std::vector<std::optional<Type>>& targets, ir::SourceLocation where);
   void bind_limits(const syntax::Query& query, RowScope& scope, QueryPlan& plan);
   const CommonTable* find_common_table(const std::string& name) const;
+  void add_common_tables(const syntax::Query& query);
+  const OpenRecursion* find_open_recursion(const CommonTable& table) const;
+  std::unique_ptr<QueryPlan> bind_common_table(CommonTable common);
+  std::unique_ptr<QueryPlan> bind_recursion(const syntax::Query::CommonTable& table);
 
   // Folds constants, and tells the parameters.
   ir::Expr finish(ir::Expr expr);
@@ -81,6 +92,8 @@ class QueryBinder {
   ConstantFolder folder_;
   BoundQueries bound_;
   std::vector<CommonTable> common_tables_;
+  std::vector<const syntax::Query::CommonTable*> bound_tables_;  // whose queries are being bound
+  std::vector<OpenRecursion> open_recursions_;
   size_t depth_ = 0;
   size_t tables_ = 0;
 };

@@ -18,6 +18,7 @@
 
 #include "engine/schema/catalog.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/window_frame.h"
 
 namespace mneme::query {
 
@@ -43,6 +44,7 @@ struct FromStep {
     kQuery,     // rows of a query, or of a group of joins
     kSets,      // set-returning functions side by side, each a column: rows until the longest ends
     kProvided,  // rows that a provider makes: a table that describes the database
+    kWorking,   // the rows that the recursion around it found last
   };
   enum class Kind { kInner, kLeft, kFull };
 
@@ -71,6 +73,7 @@ struct FromStep {
   std::vector<SetFunction> sets;
   bool with_ordinality = false;  // the last slot counts the sets' rows from 1
   uint32_t provided = 0;
+  uint32_t recursion = 0;  // kWorking
   // Depends on slots of the steps before it: it runs again for each of their rows.
   bool is_lateral = false;
   std::vector<std::pair<VariableId, ir::Expr>> inputs;
@@ -123,6 +126,59 @@ struct Aggregate {
   Type type;
 };
 
+// A window function: a value for each row, of the rows around it.
+struct WindowFunction {
+  enum class Kind : uint8_t {
+    kAggregate,
+    kRowNumber,
+    kRank,
+    kDenseRank,
+    kPercentRank,
+    kCumeDist,
+    kNtile,
+    kLag,
+    kLead,
+    kFirstValue,
+    kLastValue,
+    kNthValue,
+  };
+  struct Bound {
+    ir::FrameBoundKind kind = ir::FrameBoundKind::kUnboundedPreceding;
+    std::optional<ir::Expr> offset;  // evaluated once; kRange: of the ORDER BY column's type
+  };
+
+  Kind kind = Kind::kRowNumber;
+  Aggregate aggregate;         // kAggregate
+  std::vector<ir::Expr> args;  // the others
+  ir::FrameMode mode = ir::FrameMode::kRange;
+  Bound start;
+  Bound end{ir::FrameBoundKind::kCurrentRow, std::nullopt};
+  ir::FrameExclusion exclusion = ir::FrameExclusion::kNone;
+  Type type;
+};
+
+struct WindowOrder {
+  ir::Expr expr;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
+// The functions that see the rows in one order, which the rows are sorted into once.
+struct WindowPlan {
+  std::vector<ir::Expr> partition;
+  std::vector<WindowOrder> order;
+  std::vector<uint32_t> functions;
+};
+
+// Calls visit(expr) for each expression of the function that is evaluated for a row.
+template <typename FunctionType, typename Visit>
+void for_each_expression_of_window_function(FunctionType& function, Visit&& visit) {
+  for (auto& arg : function.args) visit(arg);
+  if (function.aggregate.argument) visit(*function.aggregate.argument);
+  if (function.aggregate.separator) visit(*function.aggregate.separator);
+  if (function.aggregate.filter) visit(*function.aggregate.filter);
+}
+
 struct SortKey {
   uint32_t column = 0;  // of the output row
   TypeKind kind = TypeKind::kNull;
@@ -137,6 +193,11 @@ struct SelectPlan {
   std::vector<ir::Expr> keys;  // over the frame; afterwards columns of source 0
   std::vector<Aggregate> aggregates;
   std::optional<ir::Expr> having;
+  // With window functions, the rows that HAVING leaves become rows of the functions' results and, behind
+  // them, the `kept` columns and aggregates. The outputs, and all expressions of windows, are over these.
+  std::vector<WindowFunction> window_functions;
+  std::vector<WindowPlan> windows;
+  std::vector<ir::Expr> kept;
   std::vector<ir::Expr> outputs;  // the columns, then what ORDER BY and DISTINCT ON need beside them
   bool distinct = false;
   std::vector<SortKey> distinct_on;  // the first row of those that agree in these
@@ -153,11 +214,24 @@ struct SetPlan {
   std::vector<ir::Expr> right_casts;
 };
 
+// A table of WITH RECURSIVE: the rows of `first`, then those of `step` over the rows found last, until it
+// finds no more.
+struct RecursionPlan {
+  uint32_t number = 0;  // among the statement's
+  bool all = false;     // otherwise rows that are there already are dropped
+  std::unique_ptr<QueryPlan> first;
+  std::unique_ptr<QueryPlan> step;
+  // Over a row of the one or the other.
+  std::vector<ir::Expr> first_casts;
+  std::vector<ir::Expr> step_casts;
+};
+
 struct QueryPlan {
   std::vector<Column> columns;
-  // One of the three.
+  // One of the four.
   std::unique_ptr<SelectPlan> select;
   std::unique_ptr<SetPlan> set;
+  std::unique_ptr<RecursionPlan> recursion;
   std::vector<std::vector<ir::Expr>> rows;
 
   std::vector<SortKey> sort;
@@ -187,6 +261,7 @@ struct Subquery {
 struct BoundQueries {
   std::unique_ptr<QueryPlan> plan;
   std::vector<Subquery> subqueries;
+  uint32_t recursions = 0;
   // Constant parts that raise, as PostgreSQL has them raise before it looks at any row.
   std::vector<ir::Expr> raising;
   bool reads_tables = false;  // of the database, not only what describes it

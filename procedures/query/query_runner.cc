@@ -5,6 +5,7 @@
 
 #include "procedures/query/from_runner.h"
 #include "procedures/query/grouping.h"
+#include "procedures/query/window_runner.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/value_text.h"
@@ -29,13 +30,13 @@ bool comes_before(std::span<const SortKey> keys, std::span<const Value> a, std::
   return false;
 }
 
+}  // namespace
+
 std::string key_of_row(std::span<const Column> columns, std::span<const Value> row) {
   std::string key;
   for (size_t i = 0; i < columns.size(); ++i) append_key(columns[i].type.kind, row[i], key);
   return key;
 }
-
-}  // namespace
 
 Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> variables,
                          std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
@@ -59,6 +60,7 @@ Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> var
   state_.context.sequences = sequences;
   known_queries_.clear();
   known_queries_.resize(queries.subqueries.size());
+  working_rows_.assign(queries.recursions, nullptr);
   for (const ir::Expr& raising : queries.raising) {
     Value ignored;
     if (!value_of(raising, ignored)) return state_.outcome;
@@ -167,6 +169,7 @@ bool QueryRunner::run_body(const QueryPlan& plan, Visitor visit) {
     });
   }
   if (plan.set) return run_set(*plan.set, plan.columns, visit);
+  if (plan.recursion) return run_recursion(*plan.recursion, plan.columns, visit);
   std::vector<Value> row(plan.columns.size());
   for (const std::vector<ir::Expr>& exprs : plan.rows) {
     for (size_t i = 0; i < row.size(); ++i) {
@@ -194,25 +197,25 @@ bool QueryRunner::run_select(const SelectPlan& plan, Visitor visit) {
     if (state_.outcome.completed()) state_.arena.rewind(mark);
     return goes_on;
   };
-  if (!plan.grouped) {
+  std::optional<WindowRunner> windows;
+  if (!plan.window_functions.empty()) windows.emplace(*this, plan);
+  const auto use = [&] {
     bool shown = true;
-    const auto each = [&] {
-      return given_back([&] { return holds(plan.having, shown) && (!shown || put_out()); });
-    };
+    if (!state_.goes_on({}) || !holds(plan.having, shown)) return false;
+    return !shown || (windows ? windows->add() : put_out());
+  };
+  const auto each = [&] { return given_back(use); };
+  if (!plan.grouped) {
     FromRunner from(*this, plan.from, frame, each);
-    return from.run();
+    if (!from.run()) return false;
+  } else {
+    Groups groups(*this, plan);
+    const auto add = [&] { return given_back([&] { return groups.add(); }); };
+    FromRunner from(*this, plan.from, frame, add);
+    if (!from.run() || !groups.visit(each)) return false;
   }
-  Groups groups(*this, plan);
-  const auto add = [&] { return given_back([&] { return groups.add(); }); };
-  FromRunner from(*this, plan.from, frame, add);
-  if (!from.run()) return false;
-  return groups.visit([&] {
-    return given_back([&] {
-      if (!state_.goes_on({})) return false;
-      bool shown = true;
-      return holds(plan.having, shown) && (!shown || put_out());
-    });
-  });
+  const auto put_out_unless_stopped = [&] { return state_.goes_on({}) && put_out(); };
+  return !windows || windows->visit([&] { return given_back(put_out_unless_stopped); });
 }
 
 bool QueryRunner::run_set(const SetPlan& plan, std::span<const Column> columns, Visitor visit) {

@@ -1,7 +1,7 @@
 // Query runner: carries a query's plan out on a transaction.
 //
 // Flow        query_plan.h -> run() -> from_runner.h (FROM, a row at a time into the frame), grouping.h
-//             (GROUP BY) -> the outputs -> DISTINCT, ORDER BY, LIMIT -> the caller
+//             (GROUP BY) -> window_runner.h -> the outputs -> DISTINCT, ORDER BY, LIMIT -> the caller
 // Invariants  the rows of a scan are all found before a row of another table is looked for, unless nothing
 //             else reads while they are used. A query inside of an expression that takes nothing of the row
 //             around it runs once; the others for each row.
@@ -48,6 +48,9 @@ class QueryRunner final : public QueryValues {
  private:
   friend class FromRunner;
   friend class Groups;
+  friend class AggregateRunner;
+  friend class WindowRunner;
+  friend class WindowFrames;
 
   // What a query that takes nothing from outside has given.
   struct Known {
@@ -81,6 +84,7 @@ class QueryRunner final : public QueryValues {
   [[nodiscard]] bool run_body(const QueryPlan& plan, Visitor visit);
   [[nodiscard]] bool run_select(const SelectPlan& plan, Visitor visit);
   [[nodiscard]] bool run_set(const SetPlan& plan, std::span<const Column> columns, Visitor visit);
+  [[nodiscard]] bool run_recursion(const RecursionPlan& plan, std::span<const Column> columns, Visitor visit);
   [[nodiscard]] bool run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take, Visitor visit);
   [[nodiscard]] bool count_of(const std::optional<ir::Expr>& expr, const char* sqlstate, const char* name,
                               std::optional<uint64_t>& count);
@@ -104,6 +108,10 @@ class QueryRunner final : public QueryValues {
   const ProvidedTables* provider_ = nullptr;
   std::vector<Value> variables_;
   std::vector<Known> known_queries_;
+  std::vector<const RowStore*> working_rows_;  // by recursion: what it found last
 };
+
+// The bytes by which rows of these columns are told apart.
+std::string key_of_row(std::span<const Column> columns, std::span<const Value> row);
 
 }  // namespace mneme::query

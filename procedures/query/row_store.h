@@ -23,6 +23,8 @@ class RowStore {
   // `arena`: for its text; nullptr: the text outlives the store.
   void add(std::span<const Value> row, Arena* arena);
   std::span<const Value> row(size_t i) const { return {values_.data() + i * width_, width_}; }
+  // Sets a value, whose text the caller keeps.
+  void set(size_t i, size_t column, const Value& value) { values_[i * width_ + column] = value; }
   size_t size() const { return rows_; }
   void clear() {
     values_.clear();

@@ -1,7 +1,6 @@
 #include "procedures/query/select_binder.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "procedures/binder/column_names.h"
@@ -18,61 +17,8 @@ using syntax::Query;
 
 namespace {
 
-constexpr Type kTruthType{.kind = TypeKind::kBoolean};
-constexpr Type kCountType{.kind = TypeKind::kBigInt};
-
-// The aggregates, and the kind of each.
-constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 10> kAggregates = {{
-    {"count", Aggregate::Kind::kCount},
-    {"sum", Aggregate::Kind::kSum},
-    {"avg", Aggregate::Kind::kAverage},
-    {"min", Aggregate::Kind::kMin},
-    {"max", Aggregate::Kind::kMax},
-    {"bool_and", Aggregate::Kind::kEvery},
-    {"every", Aggregate::Kind::kEvery},
-    {"bool_or", Aggregate::Kind::kAny},
-    {"string_agg", Aggregate::Kind::kConcatenation},
-    {"array_agg", Aggregate::Kind::kArray},
-}};
-
 bool is_bare_name(const syntax::Expr& expr) {
   return expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty();
-}
-
-Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax::Expr& call) {
-  const auto undefined = [&] {
-    refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}({}) does not exist", call.text,
-              to_string(argument));
-  };
-  switch (kind) {
-    case Aggregate::Kind::kCountRows:
-    case Aggregate::Kind::kCount:
-      return kCountType;
-    case Aggregate::Kind::kSum:
-    case Aggregate::Kind::kAverage:
-      if (!argument.is_number()) undefined();
-      if (argument.kind == TypeKind::kDouble) return argument;
-      if (kind == Aggregate::Kind::kAverage || argument.kind == TypeKind::kBigInt || !argument.is_integer())
-        return kDecimalType;
-      return kCountType;
-    case Aggregate::Kind::kMin:
-    case Aggregate::Kind::kMax:
-      if (argument.kind == TypeKind::kBoolean) undefined();
-      return argument.kind == TypeKind::kVarchar ? text_type() : argument;
-    case Aggregate::Kind::kEvery:
-    case Aggregate::Kind::kAny:
-      if (argument.kind != TypeKind::kBoolean) undefined();
-      return kTruthType;
-    case Aggregate::Kind::kConcatenation:
-      break;
-    case Aggregate::Kind::kArray: {
-      Type array = text_type();
-      array.elements = argument.kind == TypeKind::kSmallInt ? TypeKind::kInt : argument.kind;
-      return array;
-    }
-  }
-  if (!argument.is_string()) undefined();
-  return text_type();
 }
 
 // The literals that are no position, and order nothing.
@@ -96,63 +42,6 @@ Expr SelectBinder::bind(const syntax::Expr& expr) {
 
 Expr SelectBinder::bind_value(const syntax::Expr& expr) {
   return resolve_as_text(bind(expr));
-}
-
-bool SelectBinder::is_aggregate(const std::string& function) const {
-  return std::ranges::find(kAggregates, function, &decltype(kAggregates)::value_type::first) !=
-         kAggregates.end();
-}
-
-Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
-  if (in_aggregate_) refuse_as(sqlstate::kGrouping, call.where, "aggregate function calls cannot be nested");
-  if (!allows_aggregates_)
-    refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in {}", clause_);
-  Aggregate aggregate;
-  aggregate.kind =
-      std::ranges::find(kAggregates, call.text, &decltype(kAggregates)::value_type::first)->second;
-  aggregate.distinct = call.distinct;
-  const size_t wanted = aggregate.kind == Aggregate::Kind::kConcatenation ? 2 : 1;
-  in_aggregate_ = true;
-  if (call.star) {
-    if (aggregate.kind != Aggregate::Kind::kCount)
-      refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}() does not exist", call.text);
-    aggregate.kind = Aggregate::Kind::kCountRows;
-    aggregate.type = kCountType;
-  } else {
-    if (call.args.size() != wanted)
-      refuse_as(sqlstate::kUndefinedFunction, call.where, "{}() takes {} argument{}, and here are {}",
-                call.text, wanted, wanted == 1 ? "" : "s", call.args.size());
-    Expr argument = bind(call.args[0]);
-    const bool is_truth =
-        aggregate.kind == Aggregate::Kind::kEvery || aggregate.kind == Aggregate::Kind::kAny;
-    if (is_unknown(argument) && is_truth) argument = convert_explicitly(std::move(argument), kTruthType);
-    argument = resolve_as_text(std::move(argument));
-    aggregate.type = type_of_aggregate(aggregate.kind, argument.type, call);
-    aggregate.argument = binder_.finish(std::move(argument));
-    if (wanted == 2) aggregate.separator = binder_.finish(convert_to_text(bind(call.args[1])));
-  }
-  if (call.filter) {
-    ExpressionBinder condition(binder_.names_, binder_.strings_, this);
-    aggregate.filter = binder_.finish(condition.bind_condition(*call.filter));
-  }
-  if (call.order) {
-    for (const syntax::OrderItem& item : *call.order) {
-      if (item.nulls_first)
-        refuse_as(sqlstate::kNotSupported, item.expr.where, "NULLS FIRST and LAST are not supported here");
-      aggregate.order.push_back({binder_.finish(bind_value(item.expr)), item.descending});
-    }
-    if (aggregate.distinct)
-      refuse_as(sqlstate::kNotSupported, call.where,
-                "DISTINCT and ORDER BY in one aggregate are not supported");
-  }
-  in_aggregate_ = false;
-  Expr result;
-  result.kind = ExprKind::kAggregate;
-  result.type = aggregate.type;
-  result.where = call.where;
-  result.aggregate = static_cast<uint32_t>(select_->aggregates.size());
-  select_->aggregates.push_back(std::move(aggregate));
-  return result;
 }
 
 Expr SelectBinder::bind_query(const syntax::Expr& expr) {
@@ -275,6 +164,8 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
 }
 
 std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
+  if (is_window_function(call.text))
+    refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
   if (binder_.provider_ == nullptr || call.star || call.distinct ||
       !binder_.provider_->find_function(call.text, call.args.size()))
     return std::nullopt;
@@ -326,10 +217,10 @@ void SelectBinder::mark_slots(const Expr& expr) {
 
 std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, const Query* ordered,
                                               bool keeps_unknown) {
-  const size_t queries_before = binder_.bound_.subqueries.size();
   Conditions conditions;
   FromPlan& from = select_->from;
   for (const syntax::FromItem& item : core.from) bind_from_item(item, from, conditions);
+  const size_t queries_before = binder_.bound_.subqueries.size();
   if (core.condition) {
     clause_ = "WHERE";
     const size_t depth = binder_.depth_;
@@ -344,17 +235,22 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   }
   clause_ = "";
   allows_aggregates_ = true;
+  name_windows(core);
+  allows_windows_ = true;
   bind_items(core, keeps_unknown);
+  allows_windows_ = false;
+  const bool has_set_items = !set_items_.empty();
   add_set_items();
   std::optional<Expr> having;
   if (core.having) {
+    clause_ = "HAVING";
     ExpressionBinder binder(binder_.names_, binder_.strings_, this);
     having = binder_.finish(binder.bind_condition(*core.having));
   }
   allows_aggregates_ = false;
   clause_ = "GROUP BY";
   bind_groups(core);
-  allows_aggregates_ = true;
+  allows_aggregates_ = allows_windows_ = true;
 
   auto plan = std::make_unique<QueryPlan>();
   select_->distinct = core.distinct && core.distinct_on.empty();
@@ -366,6 +262,17 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
     if (having) group(*having);
   }
   select_->having = std::move(having);
+  if (reads_working_rows_ && !select_->aggregates.empty()) {
+    refuse_as(sqlstate::kInvalidRecursion, core.where,
+              "aggregate functions are not allowed in a recursive query's recursive term");
+  }
+  if (!select_->window_functions.empty()) {
+    if (has_set_items) {
+      refuse_as(sqlstate::kNotSupported, core.where,
+                "functions that give rows are not supported in the select list beside window functions");
+    }
+    finish_windows();
+  }
   if (!core.distinct_on.empty()) {
     // The rows that agree stand together, the first of them by ORDER BY in front.
     for (size_t i = 0; i < select_->distinct_on.size() && i < plan->sort.size(); ++i) {
@@ -382,7 +289,8 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   }
   for (const Expr& key : select_->keys) mark_slots(key);
   if (!select_->grouped) {
-    for (const Expr& output : select_->outputs) mark_slots(output);
+    const bool is_windowed = !select_->window_functions.empty();
+    for (const Expr& output : is_windowed ? select_->kept : select_->outputs) mark_slots(output);
   }
   for (const Aggregate& aggregate : select_->aggregates) {
     if (aggregate.argument) mark_slots(*aggregate.argument);
@@ -432,6 +340,7 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
       Expr value;
       const size_t depth = binder_.depth_;
       const size_t aggregates = select_->aggregates.size();
+      const size_t windows = select_->window_functions.size();
       const std::vector<QueryBinder::CommonTable> common_tables = binder_.common_tables_;
       try {
         const bool gives_rows = item.expr.kind == syntax::ExprKind::kCall && is_set_function(item.expr.text);
@@ -443,7 +352,8 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
         binder_.depth_ = depth;
         binder_.common_tables_ = common_tables;
         select_->aggregates.resize(aggregates);
-        in_aggregate_ = false;
+        forget_windows(windows);
+        in_aggregate_ = in_window_ = false;
       }
       if (!keeps_unknown) value = resolve_as_text(std::move(value));
       require_certain_text(value, "this column");
@@ -483,6 +393,8 @@ void SelectBinder::bind_groups(const syntax::SelectCore& core) {
     ir::walk(*key, [&](const Expr& part) {
       if (part.kind == ExprKind::kAggregate)
         refuse_as(sqlstate::kGrouping, item.where, "aggregate functions are not allowed in GROUP BY");
+      if (is_window_result(part))
+        refuse_as(sqlstate::kWindowing, item.where, "window functions are not allowed in GROUP BY");
     });
     select_->keys.push_back(*std::move(key));
   }
@@ -553,7 +465,7 @@ bool SelectBinder::is_decided_by_keys(const Expr& column) {
 
 // An expression over the frame becomes one over the keys' values and the aggregates.
 void SelectBinder::group(Expr& expr) {
-  if (expr.kind == ExprKind::kAggregate) return;
+  if (expr.kind == ExprKind::kAggregate || is_window_result(expr)) return;
   for (uint32_t i = 0; i < select_->keys.size(); ++i) {
     if (!same_expression(expr, select_->keys[i])) continue;
     expr = output_column(i, expr.type, expr.where);

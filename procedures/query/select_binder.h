@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,8 +14,21 @@
 
 namespace mneme::query {
 
+inline constexpr Type kTruthType{.kind = TypeKind::kBoolean};
+inline constexpr Type kCountType{.kind = TypeKind::kBigInt};
+
 // A function that gives rows.
 bool is_set_function(const std::string& name);
+// A function that is called with OVER alone; aggregates may be called with it.
+bool is_window_function(std::string_view name);
+
+bool same_aggregate(const Aggregate& a, const Aggregate& b);
+
+// While a SELECT is bound, the result of its window function number n is column n of this source.
+inline constexpr uint8_t kWindowResults = 2;
+inline bool is_window_result(const ir::Expr& expr) {
+  return expr.kind == ir::ExprKind::kColumn && expr.source == kWindowResults;
+}
 
 class SelectBinder final : public QueryNames {
  public:
@@ -30,6 +44,7 @@ class SelectBinder final : public QueryNames {
   }
   bool is_aggregate(const std::string& function) const override;
   ir::Expr bind_aggregate(const syntax::Expr& call) override;
+  ir::Expr bind_window(const syntax::Expr& call) override;
   ir::Expr bind_query(const syntax::Expr& expr) override;
   std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override;
   std::optional<ir::Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override;
@@ -72,7 +87,24 @@ class SelectBinder final : public QueryNames {
   SortKey sort_key(const syntax::OrderItem& item, const syntax::SelectCore& core);
   uint32_t output_for(const syntax::Expr& expr, const syntax::SelectCore& core, std::string_view clause);
   void bind_distinct_on(const syntax::SelectCore& core);
+  Aggregate bind_aggregate_parts(const syntax::Expr& call);
   void group(ir::Expr& expr);
+  // What a window is made of, while the SELECT is bound.
+  struct WindowParts {
+    WindowPlan plan;
+    WindowFunction frame;  // its frame alone is meant
+    bool has_frame = false;
+  };
+  void name_windows(const syntax::SelectCore& core);
+  WindowParts bind_window_parts(const syntax::Window& window);
+  void bind_frame(const syntax::WindowFrame& frame, ir::SourceLocation where, WindowParts& parts);
+  std::optional<ir::Expr> bind_frame_offset(const syntax::FrameBound& bound, ir::FrameMode mode,
+                                            const WindowParts& parts);
+  void bind_window_arguments(const syntax::Expr& call, WindowFunction& function);
+  void add_window_function(WindowFunction function, const WindowPlan& window, ir::Expr& result);
+  void forget_windows(size_t kept_functions);
+  void finish_windows();
+  void keep_columns(ir::Expr& expr);
   bool is_decided_by_keys(const ir::Expr& column);
   void mark_slots(const ir::Expr& expr);
   bool has_no_rows() const;
@@ -86,6 +118,10 @@ class SelectBinder final : public QueryNames {
   std::vector<FromStep::SetFunction> set_items_;  // their slots are the last ones
   bool allows_aggregates_ = false;
   bool in_aggregate_ = false;
+  bool reads_working_rows_ = false;
+  bool allows_windows_ = false;
+  bool in_window_ = false;
+  std::vector<std::pair<std::string, WindowParts>> named_windows_;
   std::string_view clause_ = "FROM";  // for errors
   // The tables whose rows fill slots, for what a primary key decides.
   struct Table {

@@ -80,6 +80,12 @@ class SameAsPostgres(EndToEndTest):
     def test_plpgsql(self):
         self.compare(statements_of("plpgsql.sql"))
 
+    def test_windows(self):
+        self.compare(statements_of("windows.sql"))
+
+    def test_recursion(self):
+        self.compare(statements_of("recursion.sql"))
+
     def test_savepoints(self):
         self.compare(statements_of("savepoints.sql"))
 

@@ -1,0 +1,157 @@
+// SelectBinder's aggregates: which there are, and the calls of them.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "procedures/binder/conversion.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/query/select_binder.h"
+#include "procedures/values/decimal.h"
+
+namespace mneme::query {
+
+using ir::Expr;
+using ir::ExprKind;
+
+namespace {
+
+// The aggregates, and the kind of each.
+constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 10> kAggregates = {{
+    {"count", Aggregate::Kind::kCount},
+    {"sum", Aggregate::Kind::kSum},
+    {"avg", Aggregate::Kind::kAverage},
+    {"min", Aggregate::Kind::kMin},
+    {"max", Aggregate::Kind::kMax},
+    {"bool_and", Aggregate::Kind::kEvery},
+    {"every", Aggregate::Kind::kEvery},
+    {"bool_or", Aggregate::Kind::kAny},
+    {"string_agg", Aggregate::Kind::kConcatenation},
+    {"array_agg", Aggregate::Kind::kArray},
+}};
+
+Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax::Expr& call) {
+  const auto undefined = [&] {
+    refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}({}) does not exist", call.text,
+              to_string(argument));
+  };
+  switch (kind) {
+    case Aggregate::Kind::kCountRows:
+    case Aggregate::Kind::kCount:
+      return kCountType;
+    case Aggregate::Kind::kSum:
+    case Aggregate::Kind::kAverage:
+      if (!argument.is_number()) undefined();
+      if (argument.kind == TypeKind::kDouble) return argument;
+      if (kind == Aggregate::Kind::kAverage || argument.kind == TypeKind::kBigInt || !argument.is_integer())
+        return kDecimalType;
+      return kCountType;
+    case Aggregate::Kind::kMin:
+    case Aggregate::Kind::kMax:
+      if (argument.kind == TypeKind::kBoolean) undefined();
+      return argument.kind == TypeKind::kVarchar ? text_type() : argument;
+    case Aggregate::Kind::kEvery:
+    case Aggregate::Kind::kAny:
+      if (argument.kind != TypeKind::kBoolean) undefined();
+      return kTruthType;
+    case Aggregate::Kind::kConcatenation:
+      break;
+    case Aggregate::Kind::kArray: {
+      Type array = text_type();
+      array.elements = argument.kind == TypeKind::kSmallInt ? TypeKind::kInt : argument.kind;
+      return array;
+    }
+  }
+  if (!argument.is_string()) undefined();
+  return text_type();
+}
+
+}  // namespace
+
+bool same_aggregate(const Aggregate& a, const Aggregate& b) {
+  const auto same = [](const std::optional<Expr>& one, const std::optional<Expr>& other) {
+    return one.has_value() == other.has_value() && (!one || same_expression(*one, *other));
+  };
+  return a.kind == b.kind && a.distinct == b.distinct && a.type == b.type && same(a.argument, b.argument) &&
+         same(a.separator, b.separator) && same(a.filter, b.filter) &&
+         std::ranges::equal(a.order, b.order, [](const ir::OrderKey& one, const ir::OrderKey& other) {
+           return one.descending == other.descending && same_expression(one.expr, other.expr);
+         });
+}
+
+bool SelectBinder::is_aggregate(const std::string& function) const {
+  return std::ranges::find(kAggregates, function, &decltype(kAggregates)::value_type::first) !=
+         kAggregates.end();
+}
+
+// The caller has seen to it that one may stand here.
+Aggregate SelectBinder::bind_aggregate_parts(const syntax::Expr& call) {
+  Aggregate aggregate;
+  aggregate.kind =
+      std::ranges::find(kAggregates, call.text, &decltype(kAggregates)::value_type::first)->second;
+  aggregate.distinct = call.distinct;
+  const size_t wanted = aggregate.kind == Aggregate::Kind::kConcatenation ? 2 : 1;
+  if (call.star) {
+    if (aggregate.kind != Aggregate::Kind::kCount)
+      refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}() does not exist", call.text);
+    aggregate.kind = Aggregate::Kind::kCountRows;
+    aggregate.type = kCountType;
+  } else {
+    if (call.args.size() != wanted)
+      refuse_as(sqlstate::kUndefinedFunction, call.where, "{}() takes {} argument{}, and here are {}",
+                call.text, wanted, wanted == 1 ? "" : "s", call.args.size());
+    Expr argument = bind(call.args[0]);
+    const bool is_truth =
+        aggregate.kind == Aggregate::Kind::kEvery || aggregate.kind == Aggregate::Kind::kAny;
+    if (is_unknown(argument) && is_truth) argument = convert_explicitly(std::move(argument), kTruthType);
+    argument = resolve_as_text(std::move(argument));
+    aggregate.type = type_of_aggregate(aggregate.kind, argument.type, call);
+    aggregate.argument = binder_.finish(std::move(argument));
+    if (wanted == 2) aggregate.separator = binder_.finish(convert_to_text(bind(call.args[1])));
+  }
+  if (call.filter) {
+    const bool in_aggregate = std::exchange(in_aggregate_, false);
+    const bool in_window = std::exchange(in_window_, false);
+    const bool aggregates = std::exchange(allows_aggregates_, false);
+    const bool windows = std::exchange(allows_windows_, false);
+    const std::string_view clause = std::exchange(clause_, "FILTER");
+    ExpressionBinder condition(binder_.names_, binder_.strings_, this);
+    aggregate.filter = binder_.finish(condition.bind_condition(*call.filter));
+    clause_ = clause;
+    allows_windows_ = windows;
+    allows_aggregates_ = aggregates;
+    in_window_ = in_window;
+    in_aggregate_ = in_aggregate;
+  }
+  if (call.order) {
+    for (const syntax::OrderItem& item : *call.order) {
+      if (item.nulls_first)
+        refuse_as(sqlstate::kNotSupported, item.expr.where, "NULLS FIRST and LAST are not supported here");
+      aggregate.order.push_back({binder_.finish(bind_value(item.expr)), item.descending});
+    }
+    if (aggregate.distinct)
+      refuse_as(sqlstate::kNotSupported, call.where,
+                "DISTINCT and ORDER BY in one aggregate are not supported");
+  }
+  return aggregate;
+}
+
+Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
+  if (in_aggregate_) refuse_as(sqlstate::kGrouping, call.where, "aggregate function calls cannot be nested");
+  if (!allows_aggregates_)
+    refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in {}", clause_);
+  in_aggregate_ = true;
+  Aggregate aggregate = bind_aggregate_parts(call);
+  in_aggregate_ = false;
+  Expr result;
+  result.kind = ExprKind::kAggregate;
+  result.type = aggregate.type;
+  result.where = call.where;
+  std::vector<Aggregate>& all = select_->aggregates;
+  const auto known =
+      std::ranges::find_if(all, [&](const Aggregate& each) { return same_aggregate(each, aggregate); });
+  result.aggregate = static_cast<uint32_t>(known - all.begin());
+  if (known == all.end()) all.push_back(std::move(aggregate));
+  return result;
+}
+
+}  // namespace mneme::query

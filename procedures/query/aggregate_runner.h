@@ -1,0 +1,49 @@
+// Aggregate runner: what an aggregate has made of the rows so far, and what it gives for them. Private to the
+// runner.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+
+#include "procedures/query/query_runner.h"
+
+namespace mneme::query {
+
+struct AggregateState {
+  uint64_t count = 0;  // of values that are not NULL; of rows for count(*)
+  int128 exact_sum = 0;
+  Value value;
+  std::string text;
+  std::unordered_set<std::string> distinct;
+  // With ORDER BY: the keys, then the argument and the separator.
+  std::unique_ptr<RowStore> rows;
+};
+
+// Each method that returns a bool returns false where the run has failed.
+class AggregateRunner {
+ public:
+  explicit AggregateRunner(QueryRunner& runner) : runner_(runner) {}
+
+  // Adds the row at hand.
+  [[nodiscard]] bool add_row(const Aggregate& aggregate, AggregateState& state);
+  // Gives the result for the rows so far. An aggregate without ORDER BY may be given more rows after it.
+  [[nodiscard]] bool finish(const Aggregate& aggregate, AggregateState& state, Value& result);
+
+  // Whether remove_row() gives the same digits as an aggregate that has never seen the row.
+  static bool can_remove(const Aggregate& aggregate);
+  // Takes the row at hand, which was added, out again.
+  [[nodiscard]] bool remove_row(const Aggregate& aggregate, AggregateState& state);
+  // Forgets all rows.
+  void clear(AggregateState& state);
+
+ private:
+  bool add_value(const Aggregate& aggregate, AggregateState& state, const Value& value,
+                 const Value& separator);
+  bool sum(const Aggregate& aggregate, AggregateState& state, const Value& value);
+  bool add_in_order(const Aggregate& aggregate, AggregateState& state);
+
+  QueryRunner& runner_;
+};
+
+}  // namespace mneme::query
