@@ -15,7 +15,7 @@ using ir::StatementKind;
 
 namespace {
 
-constexpr Type kTruth{.kind = TypeKind::kBoolean};
+constexpr Type kYesOrNo{.kind = TypeKind::kBoolean};
 
 Statement statement_of(StatementKind kind, ir::SourceLocation where) {
   Statement statement;
@@ -28,7 +28,7 @@ Statement assign_flag(VariableId variable, bool value, ir::SourceLocation where)
   Statement assign = statement_of(StatementKind::kAssign, where);
   assign.variable = variable;
   assign.expr.emplace();
-  assign.expr->type = kTruth;
+  assign.expr->type = kYesOrNo;
   assign.expr->constant = Value::of_bool(value);
   assign.expr->where = where;
   return assign;
@@ -45,6 +45,16 @@ std::optional<syntax::Operation> as_operation(const syntax::Expr& expr) {
   return plain;
 }
 
+// Returns e of (SELECT e), which is that expression; nullptr where the query is another.
+const syntax::Expr* only_value(const syntax::Query& query) {
+  if (!query.first.select || !query.with.empty() || !query.more.empty() || !query.order.empty())
+    return nullptr;
+  const syntax::SelectCore& core = *query.first.select;
+  const bool is_bare = core.from.empty() && !core.condition && !core.has_group && !core.having &&
+                       !query.limit && !query.offset && core.items.size() == 1 && !core.items[0].star;
+  return is_bare ? &core.items[0].expr : nullptr;
+}
+
 }  // namespace
 
 bool QueryHoister::has_query(const syntax::Expr& expr) {
@@ -52,6 +62,9 @@ bool QueryHoister::has_query(const syntax::Expr& expr) {
 }
 
 syntax::Expr QueryHoister::hoist(const syntax::Expr& expr, std::vector<Statement>& out) {
+  if (expr.kind == syntax::ExprKind::kScalarQuery) {
+    if (const syntax::Expr* value = only_value(*expr.query)) return hoist(*value, out);
+  }
   if (expr.kind == syntax::ExprKind::kExists || expr.kind == syntax::ExprKind::kScalarQuery) {
     std::optional<syntax::Operation> query = as_operation(expr);
     if (!query) return expr;
@@ -77,7 +90,7 @@ syntax::Expr QueryHoister::hoist_exists(const syntax::Expr& expr, syntax::Operat
   if (std::optional<ir::Expr> raising = operations_.take_raising())
     out.push_back(make_raising(*std::move(raising)));
   ir::Operation& operation = procedure_.operations[look.operation.value];
-  operation.found = names_.declare(name, kTruth, true, false);
+  operation.found = names_.declare(name, kYesOrNo, true, false);
   operations_.note_names(operation);
   out.push_back(std::move(look));
   syntax::Expr found;
@@ -94,18 +107,18 @@ syntax::Expr QueryHoister::hoist_scalar(const syntax::Expr& expr, syntax::Operat
   const syntax::Name name = new_name(expr.where);
   names_.declare_record(name);
   query.items[0].alias = {"value", expr.where};
-  const VariableId seen = names_.declare_hidden("a row is there", kTruth);
+  const VariableId seen = names_.declare_hidden("a row is there", kYesOrNo);
   out.push_back(assign_flag(seen, false, expr.where));
   Statement loop = statement_of(StatementKind::kForQuery, expr.where);
   loop.operation = operations_.bind(query, OperationBinder::Use::kForLoop, {{name, {}}});
   if (std::optional<ir::Expr> raising = operations_.take_raising())
     out.push_back(make_raising(*std::move(raising)));
-  loop.found = names_.declare_hidden("found", kTruth);
+  loop.found = names_.declare_hidden("found", kYesOrNo);
   // The second row raises before its value takes the first one's place.
   Statement again = statement_of(StatementKind::kIf, expr.where);
   again.expr.emplace();
   again.expr->kind = ir::ExprKind::kVariable;
-  again.expr->type = kTruth;
+  again.expr->type = kYesOrNo;
   again.expr->variable = seen;
   again.expr->where = expr.where;
   Statement raise = statement_of(StatementKind::kRaise, expr.where);

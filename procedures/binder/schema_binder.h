@@ -1,4 +1,7 @@
-// Schema binder: CREATE TABLE and CREATE INDEX into the catalog.
+// Schema binder: CREATE TABLE, ALTER TABLE and CREATE INDEX into the catalog. What CHECK and FOREIGN KEY ask
+// of each INSERT, UPDATE and DELETE is the change binder's (change_binder.h).
+//
+// Errors      refuse(), with PostgreSQL's SQLSTATEs.
 #pragma once
 
 #include "engine/schema/catalog.h"

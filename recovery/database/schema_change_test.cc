@@ -286,7 +286,7 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
         return kind + std::to_string(random() % most);
       };
       const std::string table = number("t", 5), index = number("i", 6), name = number("p", 5),
-                        id = number("", 40);
+                        id = number("", 40), other = number("t", 5);
       const std::string texts[] = {
           "CREATE TABLE " + table +
               (random() % 3 == 0 ? " (id INT, v INT NOT NULL, w INT)"
@@ -295,17 +295,24 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
           "CREATE UNIQUE INDEX " + index + " ON " + table + (random() % 2 == 0 ? " (v, id)" : " (v)"),
           "CREATE OR REPLACE PROCEDURE " + name + "(a INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE " + table +
               (random() % 2 == 0 ? " SET v = v + 1 WHERE id = a" : " SET w = a WHERE v > a") + "; END $$",
-          "DROP TABLE " + table,
+          "CREATE TABLE " + table +
+              " (id INT PRIMARY KEY, v INT NOT NULL CHECK (v < 900), w INT REFERENCES " + other +
+              (random() % 2 == 0 ? " ON DELETE CASCADE)" : " ON DELETE SET NULL)"),
+          "ALTER TABLE " + table + " ADD FOREIGN KEY (v) REFERENCES " + other + " (id)",
+          "ALTER TABLE " + table + " ADD CHECK (w IS NULL OR w < 39)",
+          "DROP TABLE " + table + (random() % 2 == 0 ? " CASCADE" : ""),
           "DROP INDEX " + index,
           "DROP PROCEDURE " + name,
-          "TRUNCATE " + table,
+          "TRUNCATE " + table + (random() % 2 == 0 ? " CASCADE" : ""),
           "ALTER TABLE " + table + " ADD PRIMARY KEY (id)",
           "CALL " + name + "(" + id + ")",
-          "INSERT INTO " + table + " VALUES (" + id + ", " + std::to_string(random() % 1000) + ", 5)",
+          "INSERT INTO " + table + " VALUES (" + id + ", " + std::to_string(random() % 1000) + ", " +
+              (random() % 2 == 0 ? "NULL" : id) + ") ON CONFLICT DO NOTHING",
+          "INSERT INTO " + table + " VALUES (" + id + ", 7, " + id + ") ON CONFLICT (id) DO UPDATE SET v = 8",
           "UPDATE " + table + " SET v = v + 3 WHERE id = " + id,
           "DELETE FROM " + table + " WHERE id = " + id,
       };
-      const std::string& text = texts[step % 5 < 3 ? 9 + random() % 4 : random() % 9];
+      const std::string& text = texts[step % 5 < 3 ? 12 + random() % 5 : random() % 12];
       const StatementResult result = session.run(text);
       if (!result.ok()) continue;
       ++done[result.tag.substr(0, result.tag.find(' ', 7))];

@@ -23,5 +23,5 @@ CALL e6(1, 0);
 CREATE PROCEDURE e7(INOUT n int) LANGUAGE plpgsql AS $$ BEGIN CASE (SELECT count(*) FROM acc) WHEN 3 THEN n := 1; WHEN (SELECT 4) THEN n := 2; ELSE n := 3; END CASE; END $$;
 CREATE PROCEDURE e8(INOUT n int) LANGUAGE plpgsql AS $$ BEGIN CASE (SELECT count(*) FROM acc) WHEN 3 THEN n := 1; ELSE n := 3; END CASE; RAISE EXCEPTION 'least %', (SELECT min(id) FROM acc); END $$;
 CALL e8(1);
-CREATE PROCEDURE e9(INOUT n int) LANGUAGE plpgsql AS $$ BEGIN n := (SELECT id, owner FROM acc WHERE id = 1); END $$;
 CREATE PROCEDURE e10(INOUT n int) LANGUAGE plpgsql AS $$ DECLARE a nosuch%ROWTYPE; BEGIN n := 1; END $$;
+CALL e7(NULL);
