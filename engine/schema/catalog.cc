@@ -158,6 +158,42 @@ Result<IndexId> Catalog::add_primary_key(TableId id, std::vector<ColumnId> colum
   return key;
 }
 
+Result<ColumnId> Catalog::add_column(TableId id, Column column) {
+  RETURN_IF_ERROR(check_column(table(id).name, column));
+  const ColumnId added{static_cast<uint32_t>(table(id).columns.size())};
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    changed.columns.push_back(std::move(column));
+    ++changed.times_remade;
+  });
+  return added;
+}
+
+void Catalog::drop_column(TableId id, ColumnId column) {
+  const auto renumber = [&](std::vector<ColumnId>& columns) {
+    for (ColumnId& each : columns) {
+      CHECK(each != column);
+      if (each.value > column.value) --each.value;
+    }
+  };
+  for (const IndexId index : table(id).indexes)
+    indexes_.change(index.value, [&](IndexDefinition& changed) { renumber(changed.columns); });
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    const bool refers = std::ranges::find(tables_[i].foreign_keys, id, &ForeignKey::referenced) !=
+                        tables_[i].foreign_keys.end();
+    if (!refers && i != id.value) continue;
+    tables_.change(i, [&](TableDefinition& changed) {
+      for (ForeignKey& key : changed.foreign_keys) {
+        if (key.referenced == id) renumber(key.referenced_columns);
+        if (i == id.value) renumber(key.columns);
+      }
+      if (i != id.value) return;
+      for (CheckConstraint& check : changed.checks) renumber(check.columns);
+      changed.columns.erase(changed.columns.begin() + column.value);
+      ++changed.times_remade;
+    });
+  }
+}
+
 void Catalog::empty(TableId id) {
   tables_.change(id.value, [](TableDefinition& changed) { ++changed.times_emptied; });
 }

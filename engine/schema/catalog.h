@@ -111,6 +111,10 @@ class Catalog {
   // The table's columns become NOT NULL, and its rows are laid out anew.
   Result<IndexId> add_primary_key(TableId table, std::vector<ColumnId> columns);
   void empty(TableId table);
+  // Its rows are laid out anew. The column is the last one.
+  Result<ColumnId> add_column(TableId table, Column column);
+  // The columns behind it get lower numbers. No index and no constraint has the column.
+  void drop_column(TableId table, ColumnId column);
   void add_check(TableId table, CheckConstraint check);
   void add_foreign_key(TableId table, ForeignKey key);
   void drop_foreign_key(TableId table, std::string_view name);

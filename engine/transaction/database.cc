@@ -72,7 +72,8 @@ Database::Prepared Database::prepare(Catalog changed) {
   return prepared;
 }
 
-Database::Prepared::Copied Database::Prepared::copy_rows(bool restores) {
+Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
+                                                         FunctionRef<Value(const Column&)> value_of_added) {
   for (Part& part : parts_) {
     if (part.remade == nullptr) continue;
     const TableDefinition& definition = part.made->definition();
@@ -80,6 +81,13 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores) {
     const RowLayout& to = part.made->layout();
     const Table& rows = part.remade->rows();
     Table& copies = part.made->rows();
+    // By column: its number in the former table, or its value.
+    std::vector<std::optional<ColumnId>> former;
+    std::vector<Value> added;
+    for (const Column& column : definition.columns) {
+      former.push_back(part.remade->definition().find_column(column.name));
+      added.push_back(former.back() ? Value::null() : value_of_added(column));
+    }
     SlotCache cache;
     Copied copied{.table = definition.name};
     uint64_t slot = 0;
@@ -93,7 +101,7 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores) {
       }
       std::memset(copy->image(), 0, to.image_bytes());
       for (uint32_t c = 0; c < definition.columns.size(); ++c) {
-        const Value value = from.get(row->image(), ColumnId{c});
+        const Value value = former[c] ? from.get(row->image(), *former[c]) : added[c];
         if (value.is_null() && !definition.columns[c].nullable) {
           copied.status = Copied::Status::kNull;
           copied.column = definition.columns[c].name;

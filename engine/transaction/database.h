@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "base/memory/huge_pages.h"
 #include "engine/schema/change_codec.h"
 #include "engine/schema/schema.h"
@@ -71,14 +72,15 @@ class Database {
       const TableIndex& index;    // without entries
     };
     // Copies rows into the tables that were remade, before their indexes are filled. `restores`: indexes
-    // are built, and free slots found, later (Table::restore). Fails on a NULL in a column that is NOT NULL
+    // are built, and free slots found, later (Table::restore). `value_of_added`: what the rows get in a
+    // column that the former table lacks; called once for each. Fails on a NULL in a column that is NOT NULL
     // now, and for want of memory.
     struct Copied {
       enum class Status : uint8_t { kDone, kNull, kNoMemory } status = Status::kDone;
       std::string table{};
       std::string column{};  // kNull
     };
-    Copied copy_rows(bool restores);
+    Copied copy_rows(bool restores, FunctionRef<Value(const Column&)> value_of_added);
     // Returns the new indexes of tables that stay or were remade. The caller fills them before take().
     std::vector<NewIndex> new_indexes() const;
 

@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
 
 namespace mneme {
 
@@ -91,6 +93,7 @@ std::string constraint_name(std::string name, const syntax::UniqueConstraint& co
   return name + "_key";
 }
 
+constexpr const char* kDuplicateColumn = "42701";
 constexpr const char* kInvalidForeignKey = "42830";
 constexpr const char* kDuplicateObject = "42710";
 
@@ -289,12 +292,98 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
   for (const syntax::ForeignKey& key : table.foreign_keys) bind_foreign_key(key, *added, catalog);
 }
 
+Value initial_value(const Catalog& catalog, const Column& column, std::deque<std::string>& strings) {
+  if (column.initial.empty()) return Value::null();
+  ir::Procedure procedure;
+  Names names(catalog, procedure);
+  names.open_block();
+  const syntax::Expr written = parse_expression(column.initial);
+  ir::Expr value = ExpressionBinder(names, strings).bind_for(written, column.type, column.name);
+  ConstantFolder(strings).fold_alone(value);
+  if (value.kind != ir::ExprKind::kConstant) {
+    refuse_as(sqlstate::kNotSupported, written.where,
+              "the DEFAULT of a column that is added is a constant here: {} is none; add the column without "
+              "it, and "
+              "UPDATE the rows",
+              column.initial);
+  }
+  return value.constant;
+}
+
+namespace {
+
+void add_column(const syntax::Table& added, const TableDefinition& table, Catalog& catalog) {
+  const TableId id = table.id;
+  const std::string name = table.name;
+  if (table.find_column(added.columns[0].name.text)) {
+    refuse_as(kDuplicateColumn, added.columns[0].name.where,
+              "column \"{}\" of relation \"{}\" already exists", added.columns[0].name.text, name);
+  }
+  std::vector<Column> columns = {bind_column(added.columns[0])};
+  if (added.columns[0].initial) check_initial(catalog, *added.columns[0].initial, columns[0]);
+  std::vector<const syntax::Check*> checks;
+  for (const syntax::Check& check : added.checks) {
+    if (!sizes_a_column(check, columns)) checks.push_back(&check);
+  }
+  Column& column = columns[0];
+  if (column.type.kind == TypeKind::kVarchar && column.type.length == 0)
+    column.type.length = added.unique.empty() ? kAssumedTextLength : kAssumedKeyLength;
+  std::deque<std::string> strings;
+  (void)initial_value(catalog, column, strings);
+  if (const Result<ColumnId> made = catalog.add_column(id, column); !made)
+    refuse(added.columns[0].name.where, "{}", made.error().message);
+  if (added.primary_key) {
+    refuse_as(sqlstate::kNotSupported, added.primary_key->where,
+              "ADD COLUMN with PRIMARY KEY is not supported; add the column, then the key");
+  }
+  for (const syntax::UniqueConstraint& constraint : added.unique) {
+    const Result<IndexId> index = catalog.add_index(
+        constraint_name(name, constraint), id, bind_key(constraint.columns, catalog.table(id).columns), true);
+    if (!index) refuse(constraint.where, "{}", index.error().message);
+  }
+  for (const syntax::Check* check : checks) bind_check(*check, id, catalog);
+}
+
+void drop_column(const syntax::Name& name, const TableDefinition& table, Catalog& catalog) {
+  const std::optional<ColumnId> column = table.find_column(name.text);
+  if (!column) {
+    refuse_as(sqlstate::kUndefinedColumn, name.where, "column \"{}\" of relation \"{}\" does not exist",
+              name.text, table.name);
+  }
+  const auto has_it = [&](const std::vector<ColumnId>& columns) {
+    return std::ranges::find(columns, *column) != columns.end();
+  };
+  bool is_used = table.columns.size() == 1;
+  for (const IndexId index : table.indexes) is_used |= has_it(catalog.index(index).columns);
+  for (const CheckConstraint& check : table.checks) is_used |= has_it(check.columns);
+  for (const ForeignKey& key : table.foreign_keys) is_used |= has_it(key.columns);
+  if (is_used) {
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "column {} is part of a key, an index or a constraint of table {}, or its only column: "
+              "dropping it is "
+              "not supported",
+              name.text, table.name);
+  }
+  catalog.drop_column(table.id, *column);
+}
+
+}  // namespace
+
 void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog) {
   const TableDefinition* table = catalog.find_table(alteration.table.text);
   if (table == nullptr) {
     if (alteration.if_exists) return;
     refuse_as(sqlstate::kUndefinedTable, alteration.table.where,
               "there is no table {}; a file creates a table before it changes it", alteration.table.text);
+  }
+  if (alteration.added) {
+    const bool is_there = table->find_column(alteration.added->columns[0].name.text).has_value();
+    if (is_there && alteration.added->if_not_exists) return;
+    return add_column(*alteration.added, *table, catalog);
+  }
+  if (!alteration.dropped.empty()) {
+    if (alteration.if_column_exists && !table->find_column(alteration.dropped.text)) return;
+    return drop_column(alteration.dropped, *table, catalog);
   }
   if (alteration.check) return bind_check(*alteration.check, table->id, catalog);
   if (alteration.foreign_key) return bind_foreign_key(*alteration.foreign_key, table->id, catalog);

@@ -26,7 +26,13 @@ parameterType : (IN_ | INOUT)? name? typeName ;
 
 truncate : TRUNCATE TABLE? ONLY? relation (COMMA ONLY? relation)* (CASCADE | RESTRICT)? ;
 
-alterTable : ALTER TABLE (IF EXISTS)? ONLY? relation ADD tableConstraint ;
+alterTable
+  : ALTER TABLE (IF EXISTS)? ONLY? relation
+    (ADD tableConstraint | ADD COLUMN? ifNotExists? column | DROP COLUMN? ifExists? name (CASCADE | RESTRICT)?) ;
+
+ifNotExists : IF NOT EXISTS ;
+
+ifExists : IF EXISTS ;
 
 transactionControl
   : (BEGIN (TRANSACTION | WORK)? | START TRANSACTION) transactionMode*
@@ -150,7 +156,7 @@ label : LABEL_OPEN labelName LABEL_CLOSE ;
 // A label may be any word that PL/pgSQL itself does not reserve: SQL's reserved words are ordinary ones to it.
 labelName
   : name
-  | AND | ANY | ARRAY | AS | ASC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | CONSTRAINT | CONTINUE | CREATE | DEFAULT
+  | AND | ANY | ARRAY | AS | ASC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | COLUMN | CONSTRAINT | CONTINUE | CREATE | DEFAULT
   | DELETE_ | DESC | DISTINCT | DOUBLE_ | ELSEIF | ELSIF | EXCEPTION | EXIT | FALSE_ | INNER | INOUT | INSERT | IS | JOIN | LIMIT
   | OFFSET | ON | ONLY | ORDER | OUT_ | PERFORM | PRECISION | PRIMARY | RAISE | RETURN | RETURNING | SELECT | SET | TABLE | TRUE_ | UNIQUE
   | UPDATE | VALUES | WHERE | WINDOW | WITH | WITHOUT

@@ -172,7 +172,7 @@ struct Index {
   bool if_not_exists = false;
 };
 
-// ALTER TABLE ... ADD: one of the four.
+// ALTER TABLE ... ADD or DROP: one of the six.
 struct Alteration {
   Name table;
   bool if_exists = false;
@@ -180,6 +180,9 @@ struct Alteration {
   std::optional<UniqueConstraint> unique;
   std::optional<Check> check = std::nullopt;
   std::optional<ForeignKey> foreign_key = std::nullopt;
+  std::optional<Table> added = std::nullopt;  // of one column, with its constraints; `if_not_exists`
+  Name dropped = {};                          // a column
+  bool if_column_exists = false;
 };
 
 // A variable, record or record's field that a value goes to.

@@ -184,6 +184,24 @@ class DefinitionReader {
     syntax::Alteration made;
     made.table = read_relation(context->relation());
     made.if_exists = context->EXISTS() != nullptr;
+    if (context->column()) {
+      syntax::Table& added = made.added.emplace();
+      added.name = made.table;
+      added.if_not_exists = context->ifNotExists() != nullptr;
+      column(context->column(), added);
+      if (added.columns[0].is_serial || !added.foreign_keys.empty()) {
+        refuse_as(sqlstate::kNotSupported, location(context->column()),
+                  "ADD COLUMN of a SERIAL column or with REFERENCES is not supported; add a column, then its "
+                  "foreign "
+                  "key");
+      }
+      return made;
+    }
+    if (context->DROP()) {
+      made.dropped = read_name(context->name());
+      made.if_column_exists = context->ifExists() != nullptr;
+      return made;
+    }
     auto* item = context->tableConstraint();
     if (auto* key = dynamic_cast<MnemeParser::TablePrimaryKeyContext*>(item)) {
       made.primary_key = constraint(key, key->name(), names(key->nameList()));

@@ -139,6 +139,17 @@ class Change {
     if (table == nullptr) {
       refuse_change(sqlstate::kUndefinedTable, "relation \"{}\" does not exist", made.alteration->table.text);
     }
+    if (const auto& added = made.alteration->added;
+        added && added->if_not_exists && table->find_column(added->columns[0].name.text)) {
+      notice_ = fmt::format("column \"{}\" of relation \"{}\" already exists, skipping",
+                            added->columns[0].name.text, table->name);
+      return nullptr;
+    }
+    if (made.alteration->if_column_exists && !table->find_column(made.alteration->dropped.text)) {
+      notice_ = fmt::format("column \"{}\" of relation \"{}\" does not exist, skipping",
+                            made.alteration->dropped.text, table->name);
+      return nullptr;
+    }
     std::vector<char> users = users_of(table->id);
     if (made.alteration->foreign_key) {
       // What changes rows that are referred to looks at those that refer to them from here on.

@@ -12,9 +12,17 @@ namespace {
 constexpr const char* kForeignKeyViolation = "23503";
 constexpr const char* kCheckViolation = "23514";
 
-// A query that finds a row which violates the check.
-std::string violating(const TableDefinition& table, const CheckConstraint& check) {
-  return fmt::format("SELECT 1 FROM {} WHERE NOT ({}) LIMIT 1", table.name, check.condition);
+// A query that finds a row which violates the check. A column that is added by the same change has its DEFAULT.
+std::string violating(const TableDefinition& former, const TableDefinition& table,
+                      const CheckConstraint& check) {
+  std::string rows = table.name;
+  for (const Column& column : table.columns) {
+    if (former.find_column(column.name)) continue;
+    rows = fmt::format("(SELECT *, CAST({} AS {}) AS {} FROM {}) AS {}",
+                       column.initial.empty() ? "NULL" : column.initial, to_string(column.type), column.name,
+                       rows, table.name);
+  }
+  return fmt::format("SELECT 1 FROM {} WHERE NOT ({}) LIMIT 1", rows, check.condition);
 }
 
 // A query that finds a row which refers to a key that is not there.
@@ -49,7 +57,7 @@ StatementResult check_added_constraints(WorkingDatabase& working, const Catalog&
     if (former == nullptr) continue;
     for (const CheckConstraint& check : table.checks) {
       if (std::ranges::find(former->checks, check) != former->checks.end()) continue;
-      const StatementResult found = finds_row(violating(table, check));
+      const StatementResult found = finds_row(violating(*former, table, check));
       if (!found.ok()) return found;
       if (found.rows.empty()) continue;
       return StatementResult::failure(

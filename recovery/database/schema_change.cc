@@ -1,8 +1,11 @@
 #include "recovery/database/schema_change.h"
 
 #include <algorithm>
+#include <deque>
+#include <string>
 #include <vector>
 
+#include "procedures/binder/schema_binder.h"
 #include "recovery/database/constraint_check.h"
 #include "recovery/rows/index_builder.h"
 
@@ -53,7 +56,9 @@ bool same_tables(const Catalog& a, const Catalog& b) {
 Result<void> change_tables(Database& database, const Catalog& catalog, bool with_indexes, uint32_t threads) {
   if (same_tables(database.catalog(), catalog)) return {};
   Database::Prepared prepared = database.prepare(catalog);
-  const Database::Prepared::Copied copied = prepared.copy_rows(!with_indexes);
+  std::deque<std::string> strings;
+  const auto value_of_added = [&](const Column& column) { return initial_value(catalog, column, strings); };
+  const Database::Prepared::Copied copied = prepared.copy_rows(!with_indexes, value_of_added);
   if (copied.status != Database::Prepared::Copied::Status::kDone) {
     return failed(
         "there is no memory, or no value, for a row of table {} that its change of the schema lays out anew",
@@ -120,7 +125,11 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
   if (!same_tables(database.catalog(), changed.program->catalog)) {
     tables = database.prepare(changed.program->catalog);
     using Copied = Database::Prepared::Copied;
-    const Copied copied = tables->copy_rows(false);
+    std::deque<std::string> strings;
+    const auto value_of_added = [&](const Column& column) {
+      return initial_value(changed.program->catalog, column, strings);
+    };
+    const Copied copied = tables->copy_rows(false, value_of_added);
     if (copied.status == Copied::Status::kNull) {
       return StatementResult::failure(
           sqlstate::kNotNull,

@@ -281,7 +281,7 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
     WorkingDatabase working = create();
     LiveSession session(working, WorkerId{0}, 2);
     std::map<std::string, int> done;
-    for (int step = 0; step < 900; ++step) {
+    for (int step = 0; step < 1200; ++step) {
       const auto number = [&](const char* kind, uint32_t most) {
         return kind + std::to_string(random() % most);
       };
@@ -300,19 +300,22 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
               (random() % 2 == 0 ? " ON DELETE CASCADE)" : " ON DELETE SET NULL)"),
           "ALTER TABLE " + table + " ADD FOREIGN KEY (v) REFERENCES " + other + " (id)",
           "ALTER TABLE " + table + " ADD CHECK (w IS NULL OR w < 39)",
+          "ALTER TABLE " + table + " ADD COLUMN added" +
+              (random() % 2 == 0 ? " VARCHAR(9) NOT NULL DEFAULT 'new'" : " INT"),
+          "ALTER TABLE " + table + " DROP COLUMN " + (random() % 4 == 0 ? "w" : "added"),
           "DROP TABLE " + table + (random() % 2 == 0 ? " CASCADE" : ""),
           "DROP INDEX " + index,
           "DROP PROCEDURE " + name,
           "TRUNCATE " + table + (random() % 2 == 0 ? " CASCADE" : ""),
           "ALTER TABLE " + table + " ADD PRIMARY KEY (id)",
           "CALL " + name + "(" + id + ")",
-          "INSERT INTO " + table + " VALUES (" + id + ", " + std::to_string(random() % 1000) + ", " +
-              (random() % 2 == 0 ? "NULL" : id) + ") ON CONFLICT DO NOTHING",
-          "INSERT INTO " + table + " VALUES (" + id + ", 7, " + id + ") ON CONFLICT (id) DO UPDATE SET v = 8",
+          "INSERT INTO " + table + " (id, v, w) VALUES (" + id + ", " + std::to_string(random() % 1000) +
+              ", " + (random() % 2 == 0 ? "NULL" : id) + ") ON CONFLICT DO NOTHING",
+          "INSERT INTO " + table + " (id, v) VALUES (" + id + ", 7) ON CONFLICT (id) DO UPDATE SET v = 8",
           "UPDATE " + table + " SET v = v + 3 WHERE id = " + id,
           "DELETE FROM " + table + " WHERE id = " + id,
       };
-      const std::string& text = texts[step % 5 < 3 ? 12 + random() % 5 : random() % 12];
+      const std::string& text = texts[step % 5 < 3 ? 14 + random() % 5 : random() % 14];
       const StatementResult result = session.run(text);
       if (!result.ok()) continue;
       ++done[result.tag.substr(0, result.tag.find(' ', 7))];
