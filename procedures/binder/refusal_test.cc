@@ -418,7 +418,7 @@ const RefusalRow kDefinitions[] = {
     {R"(DROP TABLE t;)",
      R"(1:1: DROP is not supported: a file describes a database from its beginning; leave it out)"},
     {R"(ALTER TABLE t ADD b INT;)",
-     R"(1:1: ALTER is not supported: write the table or index as it should be in its CREATE)"},
+     R"(1:13: there is no table t; a file creates a table before it changes it)"},
     {R"(GRANT ALL ON t TO u;)",
      R"(1:1: GRANT is not supported: there are no users; leave it out)"},
     {R"(INSERT INTO t VALUES (1);)",

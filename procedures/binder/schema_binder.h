@@ -21,8 +21,8 @@ void bind_table(const syntax::Table& table, Catalog& catalog);
 // The name of the index, which PostgreSQL's rule gives where the statement doesn't.
 std::string index_name(const syntax::Index& index, const Catalog& catalog);
 void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog);
-// The value that the rows of a table get in a column that is added: its DEFAULT, which is a constant. Text lies in
-// `strings`.
+// The value that the rows of a table get in a column that is added: its DEFAULT, which is a constant. Text
+// lies in `strings`.
 Value initial_value(const Catalog& catalog, const Column& column, std::deque<std::string>& strings);
 void bind_index(const syntax::Index& index, Catalog& catalog);
 

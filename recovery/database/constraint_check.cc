@@ -12,7 +12,8 @@ namespace {
 constexpr const char* kForeignKeyViolation = "23503";
 constexpr const char* kCheckViolation = "23514";
 
-// A query that finds a row which violates the check. A column that is added by the same change has its DEFAULT.
+// A query that finds a row which violates the check. A column that is added by the same change has its
+// DEFAULT.
 std::string violating(const TableDefinition& former, const TableDefinition& table,
                       const CheckConstraint& check) {
   std::string rows = table.name;
