@@ -132,8 +132,10 @@ TEST_F(TypedArgumentsTest, RefusesWhatNoStatementCouldGive) {
   expect_refused(echo(kInt, integer(-2147483649)), "22003", "is out of range");
   expect_refused(echo(kNumeric, Argument::of(Value::of_numeric(100000))), "22003", "has too many digits");
   expect_refused(echo(kVarchar, Argument::of(Value::of_text("12345"))), "22001", "is too long");
-  expect_refused(echo(kVarchar, Argument::of(Value::of_text("\xc3\xa4"))), "22P02", "not ASCII");
-  expect_refused(echo(kVarchar, Argument::of(Value::of_text({"a\0b", 3}))), "22P02", "not ASCII");
+  expect_refused(echo(kVarchar, Argument::of(Value::of_text("\xc3"))), "22021", "not valid UTF-8");
+  expect_refused(echo(kVarchar, Argument::of(Value::of_text({"a\0b", 3}))), "22021", "not valid UTF-8");
+  expect_refused(echo(kVarchar, Argument::of(Value::of_text("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4x"))), "22001",
+                 "is too long");
   expect_refused(echo(kChar, Argument::of(Value::of_text("a "))), "22P02", "keeps the blanks at its end");
 
   const Value list[] = {Value::of_int(1)};

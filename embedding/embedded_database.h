@@ -84,7 +84,7 @@ class Connection {
   // A call without text between, by machine code: the fast way. One argument a parameter; those at the end
   // that are INOUT may be left out. Each is made for its parameter's type, or is NULL: of_int() for integers,
   // and timestamps (microseconds since 2000-01-01 00:00:00); of_bool() or of_int() of 0 and 1; of_numeric()
-  // at the parameter's scale; of_double(); of_text() of ASCII, for a CHAR without blanks at its end. What no
+  // at the parameter's scale; of_double(); of_text() of UTF-8, for a CHAR without blanks at its end. What no
   // statement could have given is refused (kRefused, with an sqlstate). Not inside of a BEGIN block, where
   // CALL is a statement. Texts and arrays of the arguments must last until call() returns; what the result
   // points to lasts until the next call, and no longer than the connection.

@@ -39,7 +39,7 @@ Result<std::unique_ptr<PostgresServer>> PostgresServer::start() {
     return failed("{} cannot be given to the user postgres", pattern);
   }
   RETURN_IF_ERROR(server->run(
-      "initdb", fmt::format("--username={} --auth=trust --locale=C --encoding=SQL_ASCII --no-sync", kUser)));
+      "initdb", fmt::format("--username={} --auth=trust --locale=C --encoding=UTF8 --no-sync", kUser)));
   // Durability is of no interest here, and costs most of the time.
   RETURN_IF_ERROR(server->run(
       "pg_ctl",

@@ -3,7 +3,7 @@
 //
 // The server lives in a fresh temporary directory, listens on a Unix socket in it and nowhere else, and goes
 // with it. PostgreSQL refuses to run as root: started by root, it runs as the user postgres of Debian's
-// package. Strings are ASCII and compare as COLLATE "C", as Mneme's do.
+// package. Strings are UTF-8 and compare as COLLATE "C", as Mneme's do.
 // Errors      a server that cannot be started is a Result; a statement that fails where it must not is a
 //             CHECK.
 #pragma once

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "engine/schema/type.h"
 
 namespace mneme {
@@ -11,8 +12,8 @@ namespace mneme {
 namespace {
 
 std::string centered(const std::string& text, size_t width) {
-  const size_t left = (width - text.size()) / 2;
-  return std::string(left, ' ') + text + std::string(width - text.size() - left, ' ');
+  const size_t blanks = width - count_characters(text);
+  return std::string(blanks / 2, ' ') + text + std::string(blanks - blanks / 2, ' ');
 }
 
 }  // namespace
@@ -21,8 +22,8 @@ std::string result_text(const StatementResult& result) {
   if (result.columns.empty()) return result.tag + "\n";
   std::vector<size_t> widths;
   for (size_t i = 0; i < result.columns.size(); ++i) {
-    size_t width = result.columns[i].name.size();
-    for (const auto& row : result.rows) width = std::max(width, row[i] ? row[i]->size() : 0);
+    size_t width = count_characters(result.columns[i].name);
+    for (const auto& row : result.rows) width = std::max(width, row[i] ? count_characters(*row[i]) : 0);
     widths.push_back(width);
   }
   std::string text;
@@ -37,8 +38,8 @@ std::string result_text(const StatementResult& result) {
       const std::string& value = row[i] ? *row[i] : std::string();
       const bool to_the_right = result.columns[i].type.is_number();
       text += i == 0 ? "" : "|";
-      text += to_the_right ? fmt::format(" {:>{}} ", value, widths[i])
-                           : fmt::format(" {:<{}} ", value, widths[i]);
+      const std::string blanks(widths[i] - count_characters(value), ' ');
+      text += " " + (to_the_right ? blanks + value : value + blanks) + " ";
     }
     while (text.back() == ' ') text.pop_back();
     text += "\n";

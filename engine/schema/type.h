@@ -1,6 +1,7 @@
 // Type: a column's, variable's or expression's SQL type.
 //
-// Strings are ASCII, so that a character is a byte and lengths mean in PostgreSQL what they mean here.
+// Strings are UTF-8. A type's length counts characters, as in PostgreSQL; a column of that type has room for
+// as many bytes.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct Type {
   // kNumeric: total digits and digits after the point. precision 0: an intermediate result, up to 38 digits.
   uint8_t precision = 0;
   uint8_t scale = 0;
-  // kChar, kVarchar: the most characters. 0: an intermediate result without a bound.
+  // kChar, kVarchar: the most characters, and a column's bytes. 0: an intermediate result without a bound.
   uint16_t length = 0;
   // kVarchar declared as text: the same values as varchar, printed as text.
   bool is_text = false;

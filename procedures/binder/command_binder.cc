@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/deep_stack.h"
+#include "base/utf8.h"
 #include "procedures/binder/change_binder.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
@@ -195,8 +196,8 @@ class CallBinder {
       const Digits digits = decimals_of(value);
       same = digits.count == parameter.type.scale && !digits.vary;
     } else if (parameter.type.kind == TypeKind::kChar) {
-      const size_t size =
-          is_constant && value.type.length == 0 ? value.constant.as_text().size() : value.type.length;
+      const size_t size = is_constant && value.type.length == 0 ? count_characters(value.constant.as_text())
+                                                                : value.type.length;
       same = size == parameter.type.length;
     }
     if (same) return;

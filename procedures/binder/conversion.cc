@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/memory/arena.h"
+#include "base/utf8.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/value_text.h"
@@ -126,7 +127,7 @@ bool fold(Expr& expr, const Type& target) {
   if (expr.type.is_string() && target.is_string()) {
     std::string_view text = expr.constant.as_text();
     if (target.kind == TypeKind::kChar) text = text.substr(0, text.find_last_not_of(' ') + 1);
-    if (target.length != 0 && text.size() > target.length) return false;
+    if (target.length != 0 && count_characters(text) > target.length) return false;
     expr.constant = Value::of_text(text);
     expr.type = target;
     return true;
@@ -546,8 +547,9 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     for (const Expr* result : results) {
       const bool is_constant = result->kind == ExprKind::kConstant;
       if (is_constant && result->constant.is_null()) continue;
-      const size_t size =
-          is_constant && result->type.length == 0 ? result->constant.as_text().size() : result->type.length;
+      const size_t size = is_constant && result->type.length == 0
+                              ? count_characters(result->constant.as_text())
+                              : result->type.length;
       if (result->type.kind != TypeKind::kChar || result->text_varies || size != common->length || size == 0)
         text_varies = true;
     }

@@ -63,6 +63,8 @@ const std::map<std::string_view, Signature> kFunctions = {
     {"length", {Function::kLength, Shape::kText, 1, 1, 1, true}},
     {"char_length", {Function::kLength, Shape::kText, 1, 1, 1, true}},
     {"character_length", {Function::kLength, Shape::kText, 1, 1, 1, true}},
+    {"octet_length", {Function::kOctetLength, Shape::kText, 1, 1, 1, true}},
+    {"bit_length", {Function::kBitLength, Shape::kText, 1, 1, 1, true}},
     {"lower", {Function::kLower, Shape::kText, 1, 1, 1}},
     {"upper", {Function::kUpper, Shape::kText, 1, 1, 1}},
     {"substring", {Function::kSubstring, Shape::kText, 2, 3, 1}},
@@ -124,6 +126,27 @@ Expr to_text(Expr arg, std::string_view name) {
   return convert_to_text(std::move(arg));
 }
 
+// octet_length() and bit_length() count the blanks that fill a char(n), which are not kept.
+Expr to_filled_text(Expr arg, std::string_view name) {
+  if (arg.type.kind != TypeKind::kChar || is_unknown(arg)) return to_text(std::move(arg), name);
+  const ir::SourceLocation where = arg.where;
+  const Type type = arg.type;
+  if (type.length == 0 || arg.text_varies) {
+    refuse_as(
+        sqlstate::kNotSupported, where,
+        "{}() of a char(n) whose n depends on the value is not supported; cast it to text, or to char(n)",
+        name);
+  }
+  Expr width;
+  width.type = kIntResult;
+  width.constant = Value::of_int(type.length);
+  width.where = where;
+  std::vector<Expr> args;
+  args.push_back(to_text(std::move(arg), name));
+  args.push_back(std::move(width));
+  return make_call(Function::kRpad, text_type(), std::move(args), where);
+}
+
 Expr to_int(Expr arg, std::string_view name) {
   if (!is_unknown(arg) && arg.type.kind != TypeKind::kInt && arg.type.kind != TypeKind::kSmallInt) {
     refuse_as(sqlstate::kUndefinedFunction, arg.where, "{}() takes an int here; cast the {} to int", name,
@@ -178,6 +201,10 @@ Expr bind_text_function(const Signature& signature, std::string_view name, std::
     }
     const bool padding =
         (signature.function == Function::kLpad || signature.function == Function::kRpad) && i == 2;
+    if (signature.function == Function::kOctetLength || signature.function == Function::kBitLength) {
+      args[i] = to_filled_text(std::move(args[i]), name);
+      continue;
+    }
     args[i] = i < signature.strings || padding ? to_text(std::move(args[i]), name)
                                                : to_int(std::move(args[i]), name);
   }

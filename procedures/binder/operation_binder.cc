@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "procedures/binder/access_path.h"
 #include "procedures/binder/column_names.h"
 #include "procedures/binder/conversion.h"
@@ -131,7 +132,7 @@ void check_parameter_takes(const Names& names, VariableId variable, const Expr& 
   if (type.kind == TypeKind::kChar) {
     const std::string_view text =
         is_constant && (is_unknown(value) || value.type.is_string()) ? value.constant.as_text() : "";
-    const bool fills = text.size() == type.length && !text.ends_with(' ');
+    const bool fills = count_characters(text) == type.length && !text.ends_with(' ');
     if (fills ||
         (value.type.kind == TypeKind::kChar && value.type.length == type.length && !value.text_varies))
       return;

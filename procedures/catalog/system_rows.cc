@@ -321,6 +321,8 @@ void schema_columns(const SystemCatalog& catalog, RowMaker& rows) {
       if (column.type.is_string() && !column.type.is_text) {
         rows.set("character_maximum_length", int64_t{column.type.length});
         rows.set("character_octet_length", int64_t{column.type.length} * 4);
+      } else if (column.type.is_string()) {
+        rows.set("character_octet_length", int64_t{1} << 30);
       }
       const int64_t bits = column.type.kind == TypeKind::kSmallInt ? 16
                            : column.type.kind == TypeKind::kInt    ? 32

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/timestamp.h"
@@ -34,22 +35,11 @@ int128 get_numeric(ByteReader& cursor, bool& minimal) {
 
 constexpr const char* kOutOfRange = "is out of range";
 
-// Whether all characters are of ASCII, and none is zero: then no byte has its high bit set, nor gets it when
-// one is taken from each.
-bool is_ascii(std::string_view text) {
-  constexpr uint64_t kOnes = 0x0101010101010101;
-  uint64_t found = 0;
-  size_t i = 0;
-  for (; i + 8 <= text.size(); i += 8) {
-    uint64_t word;
-    std::memcpy(&word, text.data() + i, 8);
-    found |= (word - kOnes) | word;
-  }
-  for (; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    found |= static_cast<uint8_t>(c - 1) | c;
-  }
-  return (found & (kOnes << 7)) == 0;
+constexpr const char* kNotUtf8 = "is not valid UTF-8, or has a zero byte";
+
+// Whether the text has no more characters than its type allows.
+bool has_length(const Type& type, std::string_view text) {
+  return type.length == 0 || text.size() <= type.length || count_characters(text) <= type.length;
 }
 
 // Returns why a value that is not NULL is none of the type, or nullptr. Clients' calls and bytes from disk
@@ -70,8 +60,8 @@ const char* fault_of(const Type& type, const Value& value) {
     case TypeKind::kChar:
     case TypeKind::kVarchar: {
       const std::string_view text = value.as_text();
-      if (type.length != 0 && text.size() > type.length) return "is too long";
-      if (!is_ascii(text)) return "has a character that is not ASCII";
+      if (invalid_utf8(text) != text.npos) return kNotUtf8;
+      if (!has_length(type, text)) return "is too long";
       if (type.kind == TypeKind::kChar && text.ends_with(' ')) return "keeps the blanks at its end";
       return nullptr;
     }
@@ -151,7 +141,8 @@ Fault fault_of_given(const Type& type, const Value& value) {
     return {sqlstate::kDatetimeOverflow, "lies outside of the years 1 to 9999"};
   const char* const what = fault_of(type, value);
   if (what == nullptr) return {};
-  const bool is_text = type.is_string() && (type.length == 0 || value.as_text().size() <= type.length);
+  if (what == kNotUtf8) return {sqlstate::kNotInRepertoire, what};
+  const bool is_text = type.is_string() && has_length(type, value.as_text());
   return {is_text ? sqlstate::kInvalidText : sqlstate_of_fault(type), what};
 }
 

@@ -25,7 +25,7 @@ namespace mneme {
 
 // Checks a call against its procedure: the count of arguments, and of each that it is an array where its type
 // is one, and that a statement could have given it: each value was made for the type (Value::Kind), lies in
-// its range, is ASCII without zero bytes and not longer than declared. Where it is refused, `code` gets
+// its range, is valid UTF-8 without zero bytes and not longer than declared. Where it is refused, `code` gets
 // PostgreSQL's SQLSTATE.
 Result<void> check_call(const Program& program, const Call& call, const char** code = nullptr);
 

@@ -234,8 +234,11 @@ TEST(CallCodec, BadCallsAreRefusedWithASentence) {
             "argument 5 of every_type, of type numeric(12,2), has too many digits");
   EXPECT_EQ(with(8, Value::of_text("0123456789")),
             "argument 9 of every_type, of type varchar(9), is too long");
-  EXPECT_EQ(with(8, Value::of_text("\xc3\xa4")),
-            "argument 9 of every_type, of type varchar(9), has a character that is not ASCII");
+  EXPECT_EQ(with(8, Value::of_text("\xc3")),
+            "argument 9 of every_type, of type varchar(9), is not valid UTF-8, or has a zero byte");
+  EXPECT_EQ(with(8, Value::of_text("\xc3\xa4 is 1 \xe2\x82\xac")), "");
+  EXPECT_EQ(with(8, Value::of_text("\xc3\xa4 is 1 \xe2\x82\xac!!")),
+            "argument 9 of every_type, of type varchar(9), is too long");
   // Wherever it stands, in whatever company; and what is no such character is none.
   for (size_t length = 1; length <= 9; ++length) {
     for (size_t at = 0; at < length; ++at) {
@@ -244,7 +247,8 @@ TEST(CallCodec, BadCallsAreRefusedWithASentence) {
         EXPECT_EQ(with(8, Value::of_text(text)), "");
         for (const char wrong : {'\0', '\x80', '\xff'}) {
           text[at] = wrong;
-          EXPECT_THAT(with(8, Value::of_text(text)), testing::EndsWith("has a character that is not ASCII"));
+          EXPECT_THAT(with(8, Value::of_text(text)),
+                      testing::EndsWith("is not valid UTF-8, or has a zero byte"));
         }
       }
     }

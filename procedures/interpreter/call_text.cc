@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/utf8.h"
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/numeric.h"
@@ -96,7 +97,7 @@ std::string fit_argument(const Type& own, const Type& parameter, Value& value) {
            fits_numeric(parameter, number);
     fitted = Value::of_numeric(number);
   } else if (parameter.is_string()) {
-    fits = parameter.length == 0 || value.as_text().size() <= parameter.length;
+    fits = parameter.length == 0 || count_characters(value.as_text()) <= parameter.length;
   }
   if (!fits) {
     Text text;

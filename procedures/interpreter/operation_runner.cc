@@ -174,10 +174,14 @@ void OperationRunner::sort_rows(const Operation& operation, const Cut& cut, Resu
   stack_.resize(rows.base + size_t{rows.count} * rows.width);
 }
 
-bool OperationRunner::check_not_null(const Operation& operation, ColumnId column, const Value& value) {
-  if (!value.is_null()) return true;
+bool OperationRunner::check_column(const Operation& operation, ColumnId column, const Value& value) {
   const TableId table = operation.access[0].table;
-  if (state_.schema.catalog().table(table).column(column).nullable) return true;
+  const Column& definition = state_.schema.catalog().table(table).column(column);
+  if (lacks_room(definition.type, value)) {
+    (void)fail_no_room(state_.schema, table, column, value.as_text(), state_.arena, state_.context.error);
+    return state_.raise(operation.where);
+  }
+  if (!value.is_null() || definition.nullable) return true;
   (void)fail_not_null(state_.schema, table, column, state_.arena, state_.context.error);
   return state_.raise(operation.where);
 }
@@ -188,7 +192,7 @@ bool OperationRunner::insert(const Operation& operation, ResultRows& rows) {
     if (!state_.value_of(operation.values[i], operation.where, new_values_[i])) return false;
   }
   for (size_t i = 0; i < new_values_.size(); ++i) {
-    if (!check_not_null(operation, ColumnId{static_cast<uint32_t>(i)}, new_values_[i])) return false;
+    if (!check_column(operation, ColumnId{static_cast<uint32_t>(i)}, new_values_[i])) return false;
   }
   const TableId table = operation.access[0].table;
   state_.context.rows[0] = {&state_.schema.layout(table), nullptr, {}, new_values_};
@@ -230,7 +234,7 @@ bool OperationRunner::evaluate_assignments(const Operation& operation) {
     const ir::Assignment& assignment = operation.assignments[i];
     Value value;
     if (!state_.value_of(assignment.value, operation.where, value)) return false;
-    if (!check_not_null(operation, assignment.column, value)) return false;
+    if (!check_column(operation, assignment.column, value)) return false;
     if (assignment.how == ir::Assignment::How::kSet) {
       changes_.push_back({assignment.column, value});
     } else {

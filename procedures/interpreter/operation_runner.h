@@ -74,7 +74,8 @@ class OperationRunner {
   bool cast_output(const ir::Output& output, Value& value);
   bool evaluate_assignments(const ir::Operation& operation);
   void add_to_row(const ir::Operation& operation, std::byte* image);
-  bool check_not_null(const ir::Operation& operation, ColumnId column, const Value& value);
+  // Refuses NULL, and text of too many bytes, for a column that can't hold it.
+  bool check_column(const ir::Operation& operation, ColumnId column, const Value& value);
 
   bool select_ordered(const ir::Operation& operation, const Cut& cut, ResultRows& rows);
   void sort_rows(const ir::Operation& operation, const Cut& cut, ResultRows& rows);

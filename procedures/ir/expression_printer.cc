@@ -131,6 +131,10 @@ std::string_view function_text(Function function) {
       return "repeat";
     case Function::kReverse:
       return "reverse";
+    case Function::kOctetLength:
+      return "octet_length";
+    case Function::kBitLength:
+      return "bit_length";
     case Function::kMatches:
       return "matches";
     case Function::kLike:

@@ -113,6 +113,8 @@ enum class Function : uint8_t {
   kPosition,
   kRepeat,
   kReverse,
+  kOctetLength,
+  kBitLength,
   kMatches,         // matches(text, regular expression, 'i': in any case, or '')
   kLike,            // like(text, pattern, escape): the escape is one character, or none
   kNextValue,       // nextval(args[0]): of a sequence, by its table's number; of sessions alone

@@ -95,6 +95,10 @@ const char* function_enumerator(Function function) {
       return "kRepeat";
     case Function::kReverse:
       return "kReverse";
+    case Function::kOctetLength:
+      return "kOctetLength";
+    case Function::kBitLength:
+      return "kBitLength";
     case Function::kMatches:
       return "kMatches";
     case Function::kLike:

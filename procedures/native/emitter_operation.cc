@@ -187,6 +187,21 @@ void OperationEmitter::locate(const Statement& statement, const std::string& ite
 
 // ---- changes ----
 
+// Emits the check that a string's bytes have room in its column, unless they are known to.
+void OperationEmitter::check_room(const Operation& operation, ColumnId id, const ir::Expr& expr,
+                                  const Operand& value) {
+  const Type& type = scope_.schema.catalog().table(operation.access[0].table).column(id).type;
+  if (!type.is_string() || value.is_null()) return;
+  const bool is_constant = expr.kind == ir::ExprKind::kConstant;
+  if (is_constant && expr.constant.as_text().size() <= type.length) return;
+  const bool is_column = expr.kind == ir::ExprKind::kColumn;
+  if (is_column && expr.type.is_string() && expr.type.length != 0 && expr.type.length <= type.length) return;
+  const std::string size = fmt::format("{}.size() > {}", value.value, type.length);
+  text_.fail_if(value.is_nullable() ? fmt::format("!{} && {}", value.null, size) : size,
+                fmt::format("raise_no_room(run, {}, {}, ColumnId{{{}}}, {})", scope_.where,
+                            table_literal(operation), id.value, value.value));
+}
+
 void OperationEmitter::insert(const Operation& operation, const Sink& sink) {
   const TableId id = operation.access[0].table;
   const TableDefinition& table = scope_.schema.catalog().table(id);
@@ -199,6 +214,7 @@ void OperationEmitter::insert(const Operation& operation, const Sink& sink) {
     row.columns[i] = std::move(operand);
   }
   for (const auto& [i, operand] : row.columns) {
+    check_room(operation, ColumnId{i}, operation.values[i], operand);
     if (table.columns[i].nullable || !operand.is_nullable()) continue;
     text_.fail_if(operand.null, fmt::format("raise_not_null(run, {}, {}, ColumnId{{{}}})", scope_.where,
                                             table_literal(operation), i));
@@ -255,6 +271,7 @@ void OperationEmitter::update_row(const Operation& operation, const Sink& sink) 
       value.value = fmt::format("kept(run, {})", value.value);
     }
     value = expressions_.keep(value, "new_" + identifier_of(column.name) + "_");
+    check_room(operation, assignment.column, assignment.value, value);
     if (!column.nullable && value.is_nullable()) {
       text_.fail_if(value.null, fmt::format("raise_not_null(run, {}, {}, ColumnId{{{}}})", scope_.where,
                                             table_literal(operation), assignment.column.value));

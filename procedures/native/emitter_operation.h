@@ -40,6 +40,7 @@ class OperationEmitter {
   void insert(const ir::Operation& operation, const Sink& sink);
   void change(const ir::Operation& operation, const Sink& sink);
   void change_row(const ir::Operation& operation, const Sink& sink);
+  void check_room(const ir::Operation& operation, ColumnId id, const ir::Expr& expr, const Operand& value);
   void update_row(const ir::Operation& operation, const Sink& sink);
   void store_parts(const ir::Operation& operation, const std::vector<Operand>& values);
   void store_indexed(const ir::Operation& operation, const std::vector<Operand>& values);

@@ -22,6 +22,7 @@
 #include "procedures/native/native_code.h"
 #include "procedures/testing/map_access.h"
 #include "procedures/testing/random_sql.h"
+#include "procedures/values/run_errors.h"
 
 namespace mneme {
 namespace {
@@ -259,6 +260,7 @@ void Equivalence::fill(Rows& rows, const std::vector<std::vector<std::string>>& 
     const TableId table{static_cast<uint32_t>(std::stoul(line[0]))};
     const TableDefinition& definition = schema_->catalog().table(table);
     std::vector<Value> values;
+    bool has_room = true;
     for (size_t i = 0; i < definition.columns.size(); ++i) {
       const Column& column = definition.columns[i];
       if (line[i + 1].empty() && (column.nullable || !column.type.is_string())) {
@@ -268,7 +270,9 @@ void Equivalence::fill(Rows& rows, const std::vector<std::vector<std::string>>& 
       const auto argument = parse_argument(column.type, line[i + 1], arena_);
       ASSERT_TRUE(argument.ok()) << argument.error().message;
       values.push_back(argument->scalar);
+      has_room &= !lacks_room(column.type, values.back());
     }
+    if (!has_room) continue;
     // A row whose key is there already is none.
     const AccessStatus status = rows.begin().insert(table, values);
     ASSERT_TRUE(status == AccessStatus::kOk || status == AccessStatus::kDuplicateKey);

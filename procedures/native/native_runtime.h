@@ -56,6 +56,11 @@ using ir::SourceLocation;
   (void)fail_not_null(*run.schema, table, column, *run.arena, *run.error);
   return raise(run, where);
 }
+[[gnu::cold, gnu::noinline]] inline bool raise_no_room(NativeRun& run, SourceLocation where, TableId table,
+                                                       ColumnId column, std::string_view text) {
+  (void)fail_no_room(*run.schema, table, column, text, *run.arena, *run.error);
+  return raise(run, where);
+}
 [[gnu::cold, gnu::noinline]] inline bool raise_exception(NativeRun& run, SourceLocation where,
                                                          const char* sqlstate, std::string_view format,
                                                          std::initializer_list<TypedValue> arguments) {

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/deep_stack.h"
+#include "base/utf8.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/reserved_words.h"
 #include "procedures/parser/syntax_advice.h"
@@ -156,6 +157,22 @@ bool is_operator(size_t type) {
   return type >= MnemeLexer::LABEL_OPEN && type <= MnemeLexer::PERCENT;
 }
 
+// Refuses characters beyond ASCII outside of strings, of which token `i` is the first byte.
+[[noreturn]] void refuse_characters(const std::vector<antlr4::Token*>& tokens, size_t i) {
+  const auto where = location(tokens[i]);
+  std::string text;
+  for (size_t end = tokens[i]->getStartIndex(); i < tokens.size() && tokens[i]->getStartIndex() == end;
+       ++i, ++end) {
+    const std::string byte = tokens[i]->getText();
+    if (tokens[i]->getType() != MnemeLexer::UNKNOWN || is_single_byte(byte)) break;
+    text += byte;
+  }
+  if (const size_t bad = invalid_utf8(text); bad != std::string::npos)
+    refuse_as(sqlstate::kNotInRepertoire, where, "{}", invalid_utf8_message(text, bad));
+  refuse_as(sqlstate::kNotSupported, where,
+            "\"{}\" is not supported outside of strings: names are ASCII letters, digits and _", text);
+}
+
 // Where our tokens would differ from PostgreSQL's, the text is refused: a run of operator characters without
 // blanks, which PostgreSQL may take as one operator; characters that belong to no token.
 void check_tokens(const std::vector<antlr4::Token*>& tokens) {
@@ -168,6 +185,9 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
     }
     if (token->getType() == MnemeLexer::UNKNOWN) {
       if (text == "'" || text == "\"") refuse(location(token), "the quote that opens here is never closed");
+      if (!is_single_byte(text)) refuse_characters(tokens, i);
+      if (text[0] == '\0')
+        refuse_as(sqlstate::kNotInRepertoire, location(token), "{}", invalid_utf8_message(text, 0));
       refuse(location(token), "the character \"{}\" has no meaning here; names are letters, digits and _",
              text);
     }
@@ -300,15 +320,36 @@ class NestingCheck {
   size_t before_ = MnemeLexer::SEMICOLON;
 };
 
+// The text for ANTLR, which takes a character of several bytes apart into as many of its own, so that places
+// count bytes. Comments may hold anything. Elsewhere a byte that is not ASCII, or is zero, belongs to a
+// string or a quoted name, whose reader checks it, or is an error with its place.
+class SourceStream : public antlr4::ANTLRInputStream {
+ public:
+  explicit SourceStream(std::string_view source)
+      : antlr4::ANTLRInputStream(with_marks(source)), source_(source) {}
+
+  std::string getText(const antlr4::misc::Interval& interval) override {
+    const auto begin = static_cast<size_t>(interval.a);
+    if (begin >= source_.size()) return {};
+    return source_.substr(begin, static_cast<size_t>(interval.b) - begin + 1);
+  }
+
+ private:
+  static std::string with_marks(std::string_view source) {
+    std::string text(source);
+    std::ranges::replace_if(
+        text, [](char c) { return c <= 0; }, kNotAscii);
+    return text;
+  }
+
+  const std::string source_;
+};
+
 // A text as ANTLR parsed it, for as long as its tree is read.
 class ParsedText {
  public:
   ParsedText(std::string_view source, const char* at_end, bool is_command, size_t lines_before = 0)
-      : input_(ascii(source)),
-        lexer_(&input_),
-        tokens_(&lexer_),
-        parser_(&tokens_),
-        errors_(at_end, is_command) {
+      : input_(source), lexer_(&input_), tokens_(&lexer_), parser_(&tokens_), errors_(at_end, is_command) {
     lexer_.removeErrorListeners();
     lexer_.setLine(lines_before + 1);
     tokens_.fill();
@@ -332,16 +373,7 @@ class ParsedText {
   antlr4::CommonTokenStream& tokens() { return tokens_; }
 
  private:
-  // Comments may hold anything; elsewhere a byte that is not ASCII, or is zero, is an error of its own, found
-  // with its place.
-  static std::string ascii(std::string_view source) {
-    std::string text(source);
-    std::ranges::replace_if(
-        text, [](char c) { return c <= 0; }, kNotAscii);
-    return text;
-  }
-
-  antlr4::ANTLRInputStream input_;
+  SourceStream input_;
   MnemeLexer lexer_;
   antlr4::CommonTokenStream tokens_;
   MnemeParser parser_;

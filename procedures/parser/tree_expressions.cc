@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/reserved_words.h"
 #include "procedures/parser/tree_reader.h"
@@ -318,8 +319,10 @@ Expr read_membership(MnemeParser::MembershipContext* context) {
     like.ignores_case = context->ILIKE() != nullptr;
     like.text = "\\";
     if (context->STRING()) like.text = read_string(context->STRING());
-    if (like.text.size() > 1)
-      refuse(location(context->STRING()->getSymbol()), "invalid escape string: it is empty or one character");
+    if (count_characters(like.text) > 1) {
+      refuse_as(sqlstate::kInvalidEscapeSequence, location(context->STRING()->getSymbol()),
+                "invalid escape string: it is empty or one character");
+    }
     like.args.push_back(std::move(left));
     like.args.push_back(read_concatenation(context->concatenation(1)));
     return like;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/reserved_words.h"
 #include "procedures/parser/tree_reader.h"
@@ -51,48 +52,112 @@ std::string without_exponent(const std::string& text, syntax::SourceLocation whe
   return digits;
 }
 
+namespace {
+
+void check_text(const std::string& text, syntax::SourceLocation where) {
+  const size_t bad = invalid_utf8(text);
+  if (bad != std::string::npos)
+    refuse_as(sqlstate::kNotInRepertoire, where, "{}", invalid_utf8_message(text, bad));
+}
+
+constexpr bool is_high_surrogate(uint32_t code) {
+  return code >= 0xd800 && code < 0xdc00;
+}
+constexpr bool is_low_surrogate(uint32_t code) {
+  return code >= 0xdc00 && code < 0xe000;
+}
+
+// What stands between the quotes of E'...', read from its front.
+class EscapedText {
+ public:
+  EscapedText(std::string_view written, syntax::SourceLocation where) : rest_(written), where_(where) {}
+
+  std::string read() {
+    std::string text;
+    while (!rest_.empty()) {
+      const char c = take();
+      if (c == '\'') take();
+      if (c == '\\') {
+        read_escape(text);
+      } else {
+        text.push_back(c);
+      }
+    }
+    check_text(text, where_);
+    return text;
+  }
+
+ private:
+  char take() {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    return c;
+  }
+  // The number that up to `most` digits at the front make; nothing where there is none.
+  std::optional<uint32_t> take_number(uint32_t base, size_t most, size_t least = 1) {
+    uint32_t number = 0;
+    size_t count = 0;
+    for (; count < std::min(most, rest_.size()); ++count) {
+      const char c = ascii_lower(rest_[count]);
+      const uint32_t digit = is_ascii_digit(c)      ? static_cast<uint32_t>(c - '0')
+                             : c >= 'a' && c <= 'f' ? static_cast<uint32_t>(c - 'a') + 10
+                                                    : base;
+      if (digit >= base) break;
+      number = number * base + digit;
+    }
+    if (count < least) return std::nullopt;
+    rest_.remove_prefix(count);
+    return number;
+  }
+
+  // Reads what follows a backslash.
+  void read_escape(std::string& text) {
+    constexpr std::string_view kNames = "bfnrt";
+    constexpr std::string_view kValues = "\b\f\n\r\t";
+    if (const auto octal = take_number(8, 3)) return text.push_back(static_cast<char>(*octal));
+    const char c = take();
+    if (const size_t named = kNames.find(c); named != kNames.npos) return text.push_back(kValues[named]);
+    if (c == 'u' || c == 'U') return read_character(c, text);
+    const std::optional<uint32_t> hexadecimal = c == 'x' ? take_number(16, 2) : std::nullopt;
+    text.push_back(hexadecimal ? static_cast<char>(*hexadecimal) : c);
+  }
+
+  // \uXXXX or \UXXXXXXXX; two may be the halves of one character, as in UTF-16.
+  void read_character(char kind, std::string& text) {
+    uint32_t code = take_code(kind);
+    if (is_high_surrogate(code)) {
+      const bool follows = rest_.starts_with("\\u") || rest_.starts_with("\\U");
+      if (!follows) refuse(where_, "invalid Unicode surrogate pair");
+      take();
+      const uint32_t low = take_code(take());
+      if (!is_low_surrogate(low)) refuse(where_, "invalid Unicode surrogate pair");
+      code = 0x10000 + ((code & 0x3ff) << 10) + (low & 0x3ff);
+    } else if (is_low_surrogate(code)) {
+      refuse(where_, "invalid Unicode surrogate pair");
+    }
+    if (!append_character(code, text)) refuse(where_, "invalid Unicode escape value");
+  }
+  uint32_t take_code(char kind) {
+    const size_t digits = kind == 'u' ? 4 : 8;
+    const std::optional<uint32_t> code = take_number(16, digits, digits);
+    if (!code) {
+      refuse_as(sqlstate::kInvalidEscapeSequence, where_,
+                "invalid Unicode escape: Unicode escapes must be \\uXXXX or \\UXXXXXXXX");
+    }
+    return *code;
+  }
+
+  std::string_view rest_;
+  const syntax::SourceLocation where_;
+};
+
+}  // namespace
+
 // E'...', in which a backslash begins an escape.
 std::string read_escaped_string(antlr4::tree::TerminalNode* literal) {
   const std::string quoted = literal->getText();
-  const auto where = location(literal->getSymbol());
-  std::string text;
-  for (size_t i = 2; i + 1 < quoted.size(); ++i) {
-    char c = quoted[i];
-    if (c == '\'') ++i;
-    if (c == '\\') {
-      c = quoted[++i];
-      const std::string_view names = "bfnrt";
-      const std::string_view values = "\b\f\n\r\t";
-      const auto digit = [&](size_t at, int base) {
-        if (at + 1 >= quoted.size()) return -1;
-        const char each = quoted[at];
-        const int value = each >= '0' && each <= '9'   ? each - '0'
-                          : each >= 'a' && each <= 'f' ? each - 'a' + 10
-                          : each >= 'A' && each <= 'F' ? each - 'A' + 10
-                                                       : base;
-        return value < base ? value : -1;
-      };
-      if (const size_t named = names.find(c); named != std::string_view::npos) {
-        c = values[named];
-      } else if (digit(i, 8) >= 0 || (c == 'x' && digit(i + 1, 16) >= 0)) {
-        const int base = c == 'x' ? 16 : 8;
-        size_t at = c == 'x' ? i + 1 : i;
-        const size_t end = at + (c == 'x' ? 2 : 3);
-        int code = 0;
-        for (; at < end && digit(at, base) >= 0; ++at) code = code * base + digit(at, base);
-        i = at - 1;
-        if (code <= 0 || code > 127) refuse(where, "this string holds a character that is not ASCII");
-        c = static_cast<char>(code);
-      } else if (c == 'u' || c == 'U') {
-        refuse_as(sqlstate::kNotSupported, where,
-                  "Unicode escapes are not supported; strings are ASCII only");
-      }
-    }
-    if (c == kNotAscii)
-      refuse(where, "this string holds a character that is not ASCII; strings are ASCII only");
-    text.push_back(c);
-  }
-  return text;
+  return EscapedText(std::string_view(quoted).substr(2, quoted.size() - 3), location(literal->getSymbol()))
+      .read();
 }
 
 syntax::SourceLocation location(antlr4::Token* token) {
@@ -165,10 +230,7 @@ syntax::Name read_column_label(MnemeParser::ColumnLabelContext* context) {
   std::string text = context->getText();
   if (text.front() != '"') return {lowered(text), location(context)};
   text = text.substr(1, text.size() - 2);
-  if (text.find(kNotAscii) != std::string::npos) {
-    refuse_as(sqlstate::kNotSupported, location(context), "the name {} is not supported: names are ASCII",
-              context->getText());
-  }
+  check_text(text, location(context));
   return {text, location(context)};
 }
 
@@ -176,13 +238,10 @@ std::string read_string(antlr4::tree::TerminalNode* literal) {
   const std::string quoted = literal->getText();
   std::string text;
   for (size_t i = 1; i + 1 < quoted.size(); ++i) {
-    if (quoted[i] == kNotAscii) {
-      refuse(location(literal->getSymbol()),
-             "this string holds a character that is not ASCII; strings are ASCII only");
-    }
     text.push_back(quoted[i]);
     if (quoted[i] == '\'') ++i;
   }
+  check_text(text, location(literal->getSymbol()));
   return text;
 }
 

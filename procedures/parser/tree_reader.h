@@ -18,7 +18,8 @@ namespace mneme {
 using mneme_grammar::MnemeLexer;
 using mneme_grammar::MnemeParser;
 
-// Stands for each byte that is not ASCII in the text that ANTLR sees.
+// Stands for each byte that is not ASCII, or is zero, where ANTLR looks for tokens. A token's text has the
+// bytes themselves (SourceStream in parser.cc).
 inline constexpr char kNotAscii = '\x7f';
 
 // Returns the text in lower case.
@@ -35,6 +36,7 @@ syntax::Name read_name(MnemeParser::NameContext* context);
 syntax::Name read_relation(MnemeParser::RelationContext* context);
 // Reads a label, for which only PL/pgSQL's own reserved words are refused.
 syntax::Name read_label(MnemeParser::LabelNameContext* context);
+// Reads '...'. Bytes that are not valid UTF-8 are refused.
 std::string read_string(antlr4::tree::TerminalNode* literal);
 // Reads E'...', in which a backslash begins an escape.
 std::string read_escaped_string(antlr4::tree::TerminalNode* literal);
@@ -54,7 +56,7 @@ syntax::OrderItem read_order_item(MnemeParser::OrderItemContext* context);
 void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::string_view> accepted);
 syntax::Window read_window(MnemeParser::WindowDefinitionContext* context);
 syntax::Window read_window(MnemeParser::OverContext* context);
-// Any word, in lower case, or a quoted text as it is: what follows AS in a select list.
+// Any word, in lower case, or a quoted text in valid UTF-8 as it is: what follows AS in a select list.
 syntax::Name read_column_label(MnemeParser::ColumnLabelContext* context);
 // The value of a column's DEFAULT.
 syntax::Expr read_default(MnemeParser::DefaultValueContext* context);

@@ -63,9 +63,10 @@ class RandomExpressions {
         return std::string(chance(8) ? one_of("NaN", "Infinity", "-Infinity", "1e308", "-0", "1e-320")
                                      : one_of("0", "1", "2.5", "-3", "1e10", "0.1"));
       case kText:
-        return std::string(one_of("", "a", "b", "ab", "abcdefgh", "B c ", "12", "a%b", "q\\"));
+        return std::string(one_of("", "a", "b", "ab", "abcdefgh", "B c ", "12", "a%b", "q\\", "\u00e9",
+                                  "a\u20acb", "\u00c9t\u00e9 \U0001F600"));
       case kChar:
-        return std::string(one_of("", "a", "b", "c", "ab", "abcd"));
+        return std::string(one_of("", "a", "b", "c", "ab", "abcd", "\u00e9a"));
       case kFlag:
         return std::string(one_of("true", "false"));
       case kTime:
@@ -152,7 +153,7 @@ class RandomExpressions {
       case 2:
         return fmt::format("mod({}, {})", expr(kind, depth), leaf(kind));
       case 3:
-        return fmt::format("length({})", expr(kText, depth));
+        return fmt::format("{}({})", one_of("length", "octet_length", "length"), expr(kText, depth));
       case 4:
         return fmt::format("cardinality({})", one_of("p_a", "r_a"));
       case 5:
@@ -237,8 +238,10 @@ class RandomExpressions {
     const Kind kind = kKinds[below(10)];
     switch (below(11)) {
       case 10:
-        return fmt::format("({} {}LIKE {})", expr(kText, depth), one_of("", "NOT "),
-                           chance(3) ? leaf(kText) : std::string(one_of("'%a%'", "'_b%'", "'a\\%b'", "'%'")));
+        return fmt::format(
+            "({} {}LIKE {})", expr(kText, depth), one_of("", "NOT "),
+            chance(3) ? leaf(kText)
+                      : std::string(one_of("'%a%'", "'_b%'", "'a\\%b'", "'%'", "'_'", "'%\u20ac_'")));
       case 0:
         return fmt::format("({} {} {})", expr(kFlag, depth), one_of("AND", "OR"), expr(kFlag, depth));
       case 1:

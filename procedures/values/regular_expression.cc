@@ -2,8 +2,11 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+
+#include "base/utf8.h"
 
 namespace mneme {
 
@@ -16,6 +19,55 @@ struct CompiledPattern {
   std::unique_ptr<re2::RE2> compiled;
 };
 
+// Returns where the bracket expression that opens at `at` ends, or the pattern's size.
+size_t end_of_bracket(std::string_view pattern, size_t at) {
+  ++at;
+  if (pattern.substr(at).starts_with('^')) ++at;
+  if (pattern.substr(at).starts_with(']')) ++at;
+  while (at < pattern.size() && pattern[at] != ']') {
+    if (pattern.substr(at).starts_with("[:")) {
+      at = std::min(pattern.find(":]", at), pattern.size() - 1) + 1;
+    } else if (pattern[at] == '\\') {
+      ++at;
+    }
+    ++at;
+  }
+  return std::min(at + 1, pattern.size());
+}
+
+// Keeps RE2 from ignoring the case of characters beyond ASCII, which have none under COLLATE "C". Returns
+// false if the pattern has such a character in brackets, where that is not possible.
+bool keep_case_beyond_ascii(std::string_view pattern, std::string& kept) {
+  for (size_t at = 0; at < pattern.size();) {
+    size_t end = at + (is_utf8_continuation(pattern[at]) ? 1 : utf8_bytes(pattern[at]));
+    if (pattern[at] == '\\' && end < pattern.size()) end += utf8_bytes(pattern[end]);
+    if (pattern[at] == '[') end = end_of_bracket(pattern, at);
+    const std::string_view part = pattern.substr(at, end - at);
+    if (is_single_byte(part)) {
+      kept += part;
+    } else if (pattern[at] == '[') {
+      return false;
+    } else {
+      kept.append("(?-i:").append(part).append(")");
+    }
+    at = end;
+  }
+  return true;
+}
+
+// Two characters beyond ASCII are letters of ASCII to RE2 where it ignores case. This is a text with others,
+// which are no letters, in their places.
+std::string without_ascii_variants(std::string_view text) {
+  constexpr std::string_view kKelvin = "\xe2\x84\xaa";
+  constexpr std::string_view kLongS = "\xc5\xbf";
+  std::string changed(text);
+  for (size_t at = 0; (at = changed.find(kKelvin, at)) != changed.npos;)
+    changed.replace(at, kKelvin.size(), "\xef\xbf\xbe");
+  for (size_t at = 0; (at = changed.find(kLongS, at)) != changed.npos;)
+    changed.replace(at, kLongS.size(), "\xef\xbf\xbe");
+  return changed;
+}
+
 const re2::RE2& compiled(std::string_view pattern, bool any_case) {
   constexpr size_t kKept = 8;
   thread_local CompiledPattern kept[kKept];
@@ -27,7 +79,6 @@ const re2::RE2& compiled(std::string_view pattern, bool any_case) {
   options.set_log_errors(false);
   options.set_case_sensitive(!any_case);
   options.set_dot_nl(true);
-  options.set_encoding(re2::RE2::Options::EncodingLatin1);
   CompiledPattern& place = kept[next++ % kKept];
   place = {std::string(pattern), any_case,
            std::make_unique<re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options)};
@@ -38,9 +89,23 @@ const re2::RE2& compiled(std::string_view pattern, bool any_case) {
 
 bool matches(std::string_view text, std::string_view pattern, bool any_case, Arena& arena, Value& result,
              SqlError& error) {
+  std::string kept;
+  if (any_case && !is_single_byte(pattern)) {
+    if (!keep_case_beyond_ascii(pattern, kept)) {
+      return fail(error, arena, sqlstate::kNotSupported,
+                  "brackets with a character beyond ASCII are not supported in a regular expression that "
+                  "ignores case; write alternatives, (a|b), in place of [ab]");
+    }
+    pattern = kept;
+  }
   const re2::RE2& regex = compiled(pattern, any_case);
   if (!regex.ok())
     return fail(error, arena, sqlstate::kInvalidPattern, "invalid regular expression: {}", regex.error());
+  std::string changed;
+  if (any_case && !is_single_byte(text)) {
+    changed = without_ascii_variants(text);
+    text = changed;
+  }
   result = Value::of_bool(re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), regex));
   return true;
 }

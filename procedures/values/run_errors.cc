@@ -28,6 +28,17 @@ bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& 
               definition.column(column).name, definition.name);
 }
 
+bool fail_no_room(const Schema& schema, TableId table, ColumnId column, std::string_view text, Arena& arena,
+                  SqlError& error) {
+  const TableDefinition& definition = schema.catalog().table(table);
+  const Column& full = definition.column(column);
+  return fail(
+      error, arena, sqlstate::kStringTooLong,
+      "the value takes {} bytes in UTF-8, and column \"{}\" of relation \"{}\", a {}, has room for {} "
+      "bytes: declare it at least {} long",
+      text.size(), full.name, definition.name, to_string(full.type), full.type.length, text.size());
+}
+
 bool fail_raise(const char* sqlstate, std::string_view format, std::span<const TypedValue> arguments,
                 Arena& arena, SqlError& error) {
   fmt::memory_buffer text;

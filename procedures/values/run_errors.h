@@ -22,6 +22,14 @@ namespace mneme {
 [[nodiscard]] bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& arena,
                                  SqlError& error);
 
+// Whether the value is text of more bytes than a column of the type has room for. Its characters may fit: a
+// column varchar(n) holds n characters and n bytes at most.
+inline bool lacks_room(const Type& column, const Value& value) {
+  return column.is_string() && !value.is_null() && value.as_text().size() > column.length;
+}
+[[nodiscard]] bool fail_no_room(const Schema& schema, TableId table, ColumnId column, std::string_view text,
+                                Arena& arena, SqlError& error);
+
 struct TypedValue {
   Type type;
   Value value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/utf8.h"
 #include "procedures/values/regular_expression.h"
 
 namespace mneme {
@@ -38,36 +39,66 @@ char upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
+// The first `count` characters.
+std::string_view first_characters(std::string_view text, int64_t count) {
+  return text.substr(0, offset_of_character(text, static_cast<size_t>(count)));
+}
+std::string_view without_first_characters(std::string_view text, int64_t count) {
+  return text.substr(offset_of_character(text, static_cast<size_t>(count)));
+}
+int64_t characters_of(std::string_view text) {
+  return static_cast<int64_t>(count_characters(text));
+}
+
 // Characters count from 1; what lies before the first is empty, but counts.
 bool substring(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
-  const std::string_view text = arguments[0].as_text();
+  std::string_view text = arguments[0].as_text();
   const int64_t from = arguments[1].as_int();
-  const auto size = static_cast<int64_t>(text.size());
-  int64_t end = size + 1;
-  if (arguments.size() > 2) {
-    const int64_t count = arguments[2].as_int();
-    if (count < 0)
-      return fail(error, arena, sqlstate::kNegativeSubstring, "negative substring length not allowed");
-    end = std::min(end, from + count);
-  }
   const int64_t begin = std::max<int64_t>(from, 1);
-  result = Value::of_text(
-      begin >= end ? std::string_view()
-                   : text.substr(static_cast<size_t>(begin - 1), static_cast<size_t>(end - begin)));
+  int64_t count = static_cast<int64_t>(text.size());
+  if (arguments.size() > 2) {
+    const int64_t wanted = arguments[2].as_int();
+    if (wanted < 0)
+      return fail(error, arena, sqlstate::kNegativeSubstring, "negative substring length not allowed");
+    count = from + wanted - begin;
+  }
+  text = count <= 0 ? std::string_view() : without_first_characters(text, begin - 1);
+  result = Value::of_text(first_characters(text, std::max<int64_t>(count, 0)));
   return true;
 }
 
-// How many characters left() and right() keep: all but |count| of them where it is negative.
-size_t kept(std::string_view text, int64_t count) {
-  const auto size = static_cast<int64_t>(text.size());
-  return static_cast<size_t>(count < 0 ? std::max<int64_t>(0, size + count) : std::min(size, count));
+// A negative count keeps all but so many characters.
+std::string_view left(std::string_view text, int64_t count) {
+  if (count < 0) count = std::max<int64_t>(0, characters_of(text) + count);
+  return first_characters(text, count);
+}
+std::string_view right(std::string_view text, int64_t count) {
+  if (count < 0) return without_first_characters(text, -count);
+  return without_first_characters(text, std::max<int64_t>(0, characters_of(text) - count));
+}
+
+size_t begin_of_last_character(std::string_view text) {
+  size_t at = text.size() - 1;
+  while (at > 0 && is_utf8_continuation(text[at])) --at;
+  return at;
 }
 
 Value trim(std::span<const Value> arguments, bool front, bool back) {
   std::string_view text = arguments[0].as_text();
   const std::string_view characters = arguments.size() > 1 ? arguments[1].as_text() : " ";
-  if (front) text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
-  if (back) text = text.substr(0, text.find_last_not_of(characters) + 1);
+  if (is_single_byte(characters)) {
+    if (front) text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+    if (back) text = text.substr(0, text.find_last_not_of(characters) + 1);
+    return Value::of_text(text);
+  }
+  // A character's bytes occur in valid text where the character does, and nowhere else.
+  const auto is_trimmed = [&](std::string_view character) {
+    return characters.find(character) != std::string_view::npos;
+  };
+  while (front && !text.empty() && is_trimmed(text.substr(0, utf8_bytes(text[0]))))
+    text.remove_prefix(utf8_bytes(text[0]));
+  while (back && !text.empty() && is_trimmed(text.substr(begin_of_last_character(text))))
+    text = text.substr(0, begin_of_last_character(text));
   return Value::of_text(text);
 }
 
@@ -75,17 +106,20 @@ bool pad(std::span<const Value> arguments, bool front, Arena& arena, Value& resu
   const std::string_view text = arguments[0].as_text();
   const auto width = static_cast<size_t>(std::max<int64_t>(0, arguments[1].as_int()));
   const std::string_view fill = arguments.size() > 2 ? arguments[2].as_text() : " ";
-  if (width <= text.size() || fill.empty()) {
-    result = Value::of_text(text.substr(0, width));
+  const size_t characters = count_characters(text);
+  if (width <= characters || fill.empty()) {
+    result = Value::of_text(text.substr(0, offset_of_character(text, width)));
     return true;
   }
-  char* to = room(width, arena, error);
+  const size_t in_fill = count_characters(fill);
+  const size_t rest = offset_of_character(fill, (width - characters) % in_fill);
+  const size_t padding = (width - characters) / in_fill * fill.size() + rest;
+  char* to = room(padding + text.size(), arena, error);
   if (to == nullptr) return false;
-  const size_t padding = width - text.size();
   char* const padded = front ? to : to + text.size();
   for (size_t i = 0; i < padding; ++i) padded[i] = fill[i % fill.size()];
   std::copy(text.begin(), text.end(), front ? to + padding : to);
-  result = text_of(to, width);
+  result = text_of(to, padding + text.size());
   return true;
 }
 
@@ -132,23 +166,37 @@ bool repeat(std::span<const Value> arguments, Arena& arena, Value& result, SqlEr
 // From 1; 0 where it does not occur; 1 for the empty string.
 Value position(std::string_view text, std::string_view wanted) {
   const size_t at = text.find(wanted);
-  return Value::of_int(at == std::string_view::npos ? 0 : static_cast<int64_t>(at) + 1);
+  return Value::of_int(at == std::string_view::npos ? 0 : characters_of(text.substr(0, at)) + 1);
+}
+
+Value reverse(std::string_view text, Arena& arena) {
+  char* const to = static_cast<char*>(arena.allocate(text.size()));
+  char* end = to;
+  if (is_single_byte(text)) {
+    std::reverse_copy(text.begin(), text.end(), to);
+  } else {
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::string_view last = rest.substr(begin_of_last_character(rest));
+      end = std::copy(last.begin(), last.end(), end);
+      rest.remove_suffix(last.size());
+    }
+  }
+  return text_of(to, text.size());
 }
 
 // % is any text, _ any character, and what follows the escape character itself. Where a % was met, the last
-// one takes a character more whenever what follows it does not fit.
+// one takes a character more whenever what follows it does not fit. Other characters are compared by bytes.
 bool like(std::string_view text, std::string_view pattern, std::string_view escape, Arena& arena,
           Value& result, SqlError& error) {
-  if (escape.size() > 1) {
-    return fail(error, arena, sqlstate::kInvalidEscape, "invalid escape string");
+  if (escape.size() > 1 && count_characters(escape) > 1) {
+    return fail(error, arena, sqlstate::kInvalidEscapeSequence, "invalid escape string");
   }
   size_t at = 0;
   size_t next = 0;
   size_t after_any = std::string_view::npos;  // in the pattern, behind its last %
   size_t taken = 0;                           // by that %: up to there in the text
   for (;;) {
-    bool fits = false;
-    if (next < pattern.size() && pattern[next] == '%' && !(escape.size() == 1 && escape[0] == '%')) {
+    if (next < pattern.size() && pattern[next] == '%' && escape != "%") {
       after_any = ++next;
       taken = at;
       continue;
@@ -156,16 +204,16 @@ bool like(std::string_view text, std::string_view pattern, std::string_view esca
     if (next == pattern.size()) {
       if (at == text.size()) break;
     } else if (at < text.size()) {
-      const bool escaped = escape.size() == 1 && pattern[next] == escape[0];
-      if (escaped && next + 1 == pattern.size()) {
+      const bool escaped = !escape.empty() && pattern.substr(next).starts_with(escape);
+      const size_t wanted = escaped ? next + escape.size() : next;
+      if (wanted == pattern.size()) {
         return fail(error, arena, sqlstate::kInvalidEscapeSequence,
                     "LIKE pattern must not end with escape character");
       }
-      const char wanted = pattern[escaped ? next + 1 : next];
-      fits = (wanted == '_' && !escaped) || wanted == text[at];
-      if (fits) {
-        ++at;
-        next += escaped ? 2 : 1;
+      const bool is_any = pattern[wanted] == '_' && !escaped;
+      if (is_any || pattern[wanted] == text[at]) {
+        at += is_any ? utf8_bytes(text[at]) : 1;
+        next = wanted + 1;
         continue;
       }
     }
@@ -173,7 +221,8 @@ bool like(std::string_view text, std::string_view pattern, std::string_view esca
       result = Value::of_bool(false);
       return true;
     }
-    at = ++taken;
+    taken += utf8_bytes(text[taken]);
+    at = taken;
     next = after_any;
   }
   result = Value::of_bool(true);
@@ -187,7 +236,13 @@ bool apply_text_function(Function function, std::span<const Value> arguments, Ar
   const std::string_view text = arguments[0].as_text();
   switch (function) {
     case Function::kLength:
+      result = Value::of_int(characters_of(text));
+      return true;
+    case Function::kOctetLength:
       result = Value::of_int(static_cast<int64_t>(text.size()));
+      return true;
+    case Function::kBitLength:
+      result = Value::of_int(static_cast<int64_t>(text.size()) * 8);
       return true;
     case Function::kLower:
       result = map_characters(text, arena, lower_letter);
@@ -198,10 +253,10 @@ bool apply_text_function(Function function, std::span<const Value> arguments, Ar
     case Function::kSubstring:
       return substring(arguments, arena, result, error);
     case Function::kLeft:
-      result = Value::of_text(text.substr(0, kept(text, arguments[1].as_int())));
+      result = Value::of_text(left(text, arguments[1].as_int()));
       return true;
     case Function::kRight:
-      result = Value::of_text(text.substr(text.size() - kept(text, arguments[1].as_int())));
+      result = Value::of_text(right(text, arguments[1].as_int()));
       return true;
     case Function::kTrim:
       result = trim(arguments, true, true);
@@ -223,12 +278,9 @@ bool apply_text_function(Function function, std::span<const Value> arguments, Ar
       return true;
     case Function::kRepeat:
       return repeat(arguments, arena, result, error);
-    case Function::kReverse: {
-      char* to = static_cast<char*>(arena.allocate(text.size()));
-      std::reverse_copy(text.begin(), text.end(), to);
-      result = text_of(to, text.size());
+    case Function::kReverse:
+      result = reverse(text, arena);
       return true;
-    }
     case Function::kMatches:
       return matches(text, arguments[1].as_text(), !arguments[2].as_text().empty(), arena, result, error);
     case Function::kLike:

@@ -1,5 +1,6 @@
-// Text functions: PostgreSQL's string functions over ASCII text. No argument is NULL.
+// Text functions: PostgreSQL's string functions over UTF-8 text under COLLATE "C". No argument is NULL.
 //
+// Lengths and positions count characters. Only ASCII letters have an upper and a lower case.
 // Results are new text in the arena, or parts of the arguments.
 // Errors      a result of more than kMaxTextBytes is refused: the arena is memory of one transaction.
 #pragma once
@@ -17,7 +18,7 @@ namespace mneme {
 inline constexpr size_t kMaxTextBytes = 16 * 1024 * 1024;
 
 // length, lower, upper, substring, left, right, trim, ltrim, rtrim, lpad, rpad, replace, position, repeat,
-// reverse.
+// reverse, octet_length, bit_length, matches, like.
 [[nodiscard]] bool apply_text_function(ir::Function function, std::span<const Value> arguments, Arena& arena,
                                        Value& result, SqlError& error);
 

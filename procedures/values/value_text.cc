@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/utf8.h"
 #include "procedures/values/float_text.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/timestamp.h"
@@ -90,12 +91,7 @@ bool parse_boolean(const Type& type, std::string_view text, Arena& arena, Value&
 }
 
 bool parse_string(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
-  for (char c : text) {
-    if (c <= 0) {
-      return fail(error, arena, sqlstate::kInvalidText, "only ASCII characters are supported, not \"{}\"",
-                  text);
-    }
-  }
+  if (!check_text(text, arena, error)) return false;
   return fit_string(type, TooLong::kCutBlanks, arena.copy(text), arena, value, error);
 }
 
@@ -128,10 +124,18 @@ std::string_view type_name(const Type& type) {
   return "unknown";
 }
 
+bool check_text(std::string_view text, Arena& arena, SqlError& error) {
+  const size_t bad = invalid_utf8(text);
+  if (bad == std::string_view::npos) return true;
+  return fail(error, arena, sqlstate::kNotInRepertoire, "{}", invalid_utf8_message(text, bad));
+}
+
 bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena& arena, Value& value,
                 SqlError& error) {
-  if (type.length != 0 && text.size() > type.length) {
-    const bool only_blanks = text.find_first_not_of(' ', type.length) == std::string_view::npos;
+  const size_t end =
+      type.length != 0 && text.size() > type.length ? offset_of_character(text, type.length) : text.size();
+  if (end < text.size()) {
+    const bool only_blanks = text.find_first_not_of(' ', end) == std::string_view::npos;
     if (too_long == TooLong::kRefuse) {
       return fail(error, arena, sqlstate::kStringTooLong, "value too long for a parameter of type {}({})",
                   type_name(type), type.length);
@@ -140,7 +144,7 @@ bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena
       return fail(error, arena, sqlstate::kStringTooLong, "value too long for type {}({})", type_name(type),
                   type.length);
     }
-    text = text.substr(0, type.length);
+    text = text.substr(0, end);
   }
   if (type.kind == TypeKind::kChar) text = text.substr(0, text.find_last_not_of(' ') + 1);
   value = Value::of_text(text);
@@ -174,7 +178,7 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out) 
       const std::string_view text = value.as_text();
       out.append(text.data(), text.data() + text.size());
       if (type.kind != TypeKind::kChar) return;
-      for (size_t i = text.size(); i < type.length; ++i) out.push_back(' ');
+      for (size_t i = count_characters(text); i < type.length; ++i) out.push_back(' ');
       return;
     }
     case TypeKind::kTimestamp:

@@ -27,14 +27,18 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out);
 [[nodiscard]] bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& value,
                                SqlError& error);
 
-// The treatment of text that is longer than its type allows.
+// Returns whether the text is valid UTF-8 without zero bytes, as PostgreSQL wants text in a UTF8 database.
+[[nodiscard]] bool check_text(std::string_view text, Arena& arena, SqlError& error);
+
+// The treatment of text of more characters than its type allows.
 enum class TooLong : uint8_t {
   kCut,        // it is cut, as explicit casts do
   kCutBlanks,  // blanks at its end are cut, anything else is refused, as assignments do
   kRefuse,     // it is refused: a parameter's, whose length PostgreSQL ignores
 };
 
-// Makes a value of a string type from text that outlives it.
+// Makes a value of a string type from valid text that outlives it. Lengths count characters. Whether the
+// bytes have room in a column is looked at where they are stored (fail_no_room()).
 [[nodiscard]] bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena& arena,
                               Value& value, SqlError& error);
 // Makes a value of a numeric type from a number at the type's scale.

@@ -4,7 +4,6 @@
 namespace mneme::sqlstate {
 
 inline constexpr const char* kProtocolViolation = "08P01";
-inline constexpr const char* kNotInRepertoire = "22021";
 inline constexpr const char* kInvalidBinary = "22P03";
 inline constexpr const char* kBadCopyFormat = "22P04";
 inline constexpr const char* kIdleInBlock = "25P03";

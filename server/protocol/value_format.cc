@@ -119,14 +119,6 @@ bool wrong_binary(const Type& type, Arena& arena, SqlError& error) {
               type_name(type));
 }
 
-bool check_text(std::string_view text, Arena& arena, SqlError& error) {
-  const auto bad = std::ranges::find_if(text, [](char c) { return c <= 0; });
-  if (bad == text.end()) return true;
-  return fail(error, arena, sqlstate::kNotInRepertoire,
-              "the byte 0x{:02x} is no character of ASCII, and strings hold those alone",
-              static_cast<unsigned char>(*bad));
-}
-
 bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, uint8_t& scale,
                  SqlError& error) {
   WireReader in(bytes);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
 #include "procedures/values/type_oids.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
@@ -14,6 +15,10 @@ namespace mneme {
 Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std::string_view text,
                                                                             std::vector<Type> given,
                                                                             StatementResult& failure) {
+  if (const size_t bad = invalid_utf8(text); bad != text.npos) {
+    failure = StatementResult::failure(sqlstate::kNotInRepertoire, invalid_utf8_message(text, bad));
+    return invalid_argument("{}", failure.message);
+  }
   ReadStatement read = read_statement(text);
   if (!read.statement) {
     failure = std::move(read.failure);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "procedures/parser/statement_splitter.h"
 #include "procedures/values/run_errors.h"
 #include "procedures/values/type_oids.h"
@@ -15,7 +16,8 @@
 namespace mneme {
 namespace {
 
-// The place of a statement's error in the client's query, in characters from 1.
+// The place of a statement's error in the client's query, in characters from 1. `offset` characters come
+// before the statement; a SourceLocation's column counts bytes.
 uint32_t position_of(ir::SourceLocation where, std::string_view text, size_t offset) {
   if (where.line == 0) return 0;
   size_t at = 0;
@@ -24,7 +26,7 @@ uint32_t position_of(ir::SourceLocation where, std::string_view text, size_t off
     if (end == text.npos) return 0;
     at = end + 1;
   }
-  return static_cast<uint32_t>(offset + at + where.column);
+  return static_cast<uint32_t>(offset + count_characters(text.substr(0, at + where.column - 1)) + 1);
 }
 
 }  // namespace
@@ -177,15 +179,20 @@ void ClientSession::report_notices(const StatementResult& result) {
 }
 
 std::vector<ClientSession::Query::Part> ClientSession::split(std::string_view text) {
+  // A text with invalid bytes is refused as a whole (name_statement()).
+  if (invalid_utf8(text) != text.npos) return {{.text = std::string(text)}};
   const std::string lines = std::string(text) + "\n";
   std::vector<Query::Part> parts;
   StatementSplitter splitter;
   splitter.add(lines);
   size_t from = 0;
+  size_t characters = 0;  // before `from`
   const auto add = [&](const StatementSplitter::Statement& statement) {
-    const size_t offset = lines.find(statement.text, from);
-    from = offset + statement.text.size();
-    if (statement.text != ";") parts.push_back({statement.text, offset});
+    const size_t begin = lines.find(statement.text, from);
+    characters += count_characters(std::string_view(lines).substr(from, begin - from));
+    if (statement.text != ";") parts.push_back({statement.text, characters});
+    characters += count_characters(statement.text);
+    from = begin + statement.text.size();
   };
   while (const auto statement = splitter.next()) add(*statement);
   if (const auto last = splitter.finish()) add(*last);

@@ -107,7 +107,7 @@ class ClientSession {
   struct Query {
     struct Part {
       std::string text;
-      size_t offset = 0;  // in the query's text
+      size_t offset = 0;  // in the query's text, in characters
       std::shared_ptr<Named> named{};
     };
     explicit Query(std::vector<Part> statements) : parts(std::move(statements)) {}
@@ -195,7 +195,7 @@ class ClientSession {
   bool begin_copy_batch();
   Done fail_copy(const StatementResult& failure);
 
-  // Reports a failure; `offset`, `text`: of the statement in the query that the client sent.
+  // Reports a failure; `offset` (in characters), `text`: of the statement in the query that the client sent.
   void report(const StatementResult& failure, std::string_view text = {}, size_t offset = 0);
   void report_notices(const StatementResult& result);
   void report_settings();

@@ -174,7 +174,8 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
                       parameter->accepted));
     }
     // What runs is serializable, whatever is asked for; a style of dates prints as ISO.
-    if (key == "client_encoding") stored = "UTF8";
+    // PostgreSQL converts nothing for SQL_ASCII, and takes valid text of the server's encoding.
+    if (key == "client_encoding") stored = lower_case(value) == "sql_ascii" ? "SQL_ASCII" : "UTF8";
     if (key == "datestyle")
       stored = lower_case(value).find("dmy") != std::string::npos ? "ISO, DMY" : "ISO, MDY";
     if (parameter->initial == "on" || parameter->initial == "off") {

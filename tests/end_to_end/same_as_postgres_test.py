@@ -92,6 +92,9 @@ class SameAsPostgres(EndToEndTest):
     def test_sequences(self):
         self.compare(statements_of("sequences.sql"))
 
+    def test_utf8(self):
+        self.compare(statements_of("utf8.sql"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -118,6 +118,38 @@ class Serve(EndToEndTest):
         self.assertGreater(int(self.psql(server, insert)[0]), 60)
         self.assertEqual(self.psql(server, "SELECT count(*), count(DISTINCT id) FROM item;"), ["61|61"])
 
+    def test_text_beyond_ascii_outlives_a_kill_and_goes_through_copy(self):
+        server = self.serve("--create")
+        self.psql(server, """
+            CREATE TABLE word (id INT PRIMARY KEY, v VARCHAR(20), c CHAR(8), t TEXT);
+            CREATE PROCEDURE put(p_id INT, p_v VARCHAR(20), p_t TEXT[]) LANGUAGE plpgsql AS $$
+            BEGIN INSERT INTO word VALUES (p_id, upper(p_v), left(p_v, 2), p_t[1] || p_t[2]); END $$;
+            INSERT INTO word VALUES (1, 'naïve', 'é', '日本語');
+            CALL put(2, 'éàü', '{"a é","😀"}');""")
+        self.psql(server, "CALL put(:'id', :'v', NULL);", "-v", "id=3", "-v", "v=Ångström")
+        # Escapes in COPY's text may spell the bytes of a character; bytes that are no text are refused.
+        self.psql(server, "COPY word FROM STDIN;\n4\té\\\\\t\\xc3\\xa9\t\\N\n\\.\n")
+        self.psql(server, 'COPY word FROM STDIN (FORMAT csv);\n5,"ü, ""ö""",ß,"€\n€"\n\\.\n')
+        wrong = server.client("psql", "-X", "-v", "VERBOSITY=sqlstate", input="COPY word FROM STDIN;\n6\tx\t\\xc3\tx\n\\.\n")
+        self.assertIn("22021", wrong.stderr)
+        text = self.psql(server, "COPY word TO STDOUT;")
+        csv = self.psql(server, "COPY word TO STDOUT (FORMAT csv);")
+        self.assertEqual(text, ["1\tnaïve\té       \t日本語", "2\téàü\téà      \ta é😀", "3\tÅNGSTRöM\tÅn      \t\\N",
+                                "4\té\\\\\té       \t\\N", '5\tü, "ö"\tß       \t€\\n€'])
+        self.assertEqual(csv[4:], ['5,"ü, ""ö""",ß       ,"€', '€"'])
+        no_room = server.client("psql", "-X", "-v", "VERBOSITY=verbose", "-c", "INSERT INTO word VALUES (7, NULL, 'éééééé', NULL)")
+        self.assertIn("22001", no_room.stderr)
+        self.assertIn('the value takes 12 bytes in UTF-8, and column "c" of relation "word", a char(8), has room for 8 bytes', no_room.stderr)
+        server.end(signal.SIGKILL)
+        self.recover_alike(self.folder / "db")
+        again = self.serve()
+        self.assertEqual(self.psql(again, "COPY word TO STDOUT;"), text)
+        # What COPY wrote it reads back as the same.
+        self.psql(again, "TRUNCATE word;\nCOPY word FROM STDIN;\n" + "\n".join(text) + "\n\\.\n")
+        self.assertEqual(self.psql(again, "COPY word TO STDOUT (FORMAT csv);"), csv)
+        self.psql(again, "TRUNCATE word;\nCOPY word FROM STDIN (FORMAT csv);\n" + "\n".join(csv) + "\n\\.\n")
+        self.assertEqual(self.psql(again, "COPY word TO STDOUT;"), text)
+
     def test_pgbench_loads_and_runs(self):
         server = self.serve("--create")
         self.pgbench(server, "-i", "-q")

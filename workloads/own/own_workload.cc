@@ -254,6 +254,11 @@ Result<OwnWorkload::RowLine> OwnWorkload::parse_row(std::span<const CsvField> fi
     if (!column.nullable && fields[i + 1].text.empty() && !fields[i + 1].quoted) {
       return invalid_argument("column {} of {} is NOT NULL, and no value is given", column.name, table->name);
     }
+    const size_t bytes = value->most_bytes(static_cast<int64_t>(count));
+    if (column.type.is_string() && bytes > column.type.length) {
+      return invalid_argument("column {} of {}: the value may take {} bytes, and {} has room for {}",
+                              column.name, table->name, bytes, to_string(column.type), column.type.length);
+    }
     line.values.push_back(*std::move(value));
   }
   row_count_ += count;

@@ -169,7 +169,7 @@ TEST(DrawnValue, RefusesWhatCanNotBe) {
   EXPECT_THAT(refusal({.kind = TypeKind::kNumeric, .precision = 30}, "=1..9999999999999999999999"),
               HasSubstr("18 digits at most"));
   EXPECT_THAT(refusal(kName, "={letters 4..13}"),
-              HasSubstr("may be of 13 characters, and varchar(12) holds 12"));
+              HasSubstr("may take 13 bytes, and varchar(12) has room for 12"));
   EXPECT_THAT(refusal(kName, "={letters x}"), HasSubstr("'x' is no count"));
   EXPECT_THAT(refusal(kName, "=plain"), HasSubstr("is no rule"));
   EXPECT_THAT(refusal(kName, "={1..2"), HasSubstr("is no rule"));
@@ -340,6 +340,9 @@ TEST_F(OwnWorkloadTest, RefusesLinesThatSayNoRow) {
               HasSubstr("more than 1000000000000 rows"));
   EXPECT_THAT(refused("look,1\n", "account,1,x,much\n"),
               HasSubstr("column balance of account: invalid input syntax"));
+  EXPECT_THAT(
+      refused("look,1\n", "account,1,\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac,2\n"),
+      HasSubstr("column owner of account: the value may take 21 bytes, and varchar(20) has room for 20"));
 }
 
 TEST_F(OwnWorkloadTest, WantsCallsAndFilesThatAreThere) {

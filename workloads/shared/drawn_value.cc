@@ -225,11 +225,11 @@ Result<DrawnValue> DrawnValue::parse_template(const Type& type, std::string_view
   DrawnValue drawn;
   drawn.trims_ = type.kind == TypeKind::kChar;
   drawn.rule_ = std::move(parts);
-  if (const size_t longest = drawn.most_characters(most); type.length != 0 && longest > type.length) {
-    return invalid_argument("'={}' may be of {} characters, and {} holds {}", text, longest, to_string(type),
+  if (const size_t longest = drawn.most_bytes(most); type.length != 0 && longest > type.length) {
+    return invalid_argument("'={}' may take {} bytes, and {} has room for {}", text, longest, to_string(type),
                             type.length);
   }
-  // The fixed part must be text that the type takes, which is ASCII.
+  // The fixed part must be text that the type takes, which is UTF-8.
   std::string fixed;
   for (const Part& part : std::get<Template>(drawn.rule_)) fixed += part.before;
   if (const Result<Value> fits =
@@ -240,7 +240,7 @@ Result<DrawnValue> DrawnValue::parse_template(const Type& type, std::string_view
   return drawn;
 }
 
-size_t DrawnValue::most_characters(int64_t most) const {
+size_t DrawnValue::most_bytes(int64_t most) const {
   const auto digits = [](int64_t number) { return std::to_string(number).size(); };
   if (const auto* range = std::get_if<Range>(&rule_))
     return std::max(digits(range->low), digits(range->high));
@@ -251,15 +251,17 @@ size_t DrawnValue::most_characters(int64_t most) const {
   if (std::holds_alternative<Number>(rule_)) return digits(most);
   if (const auto* characters = std::get_if<Characters>(&rule_))
     return static_cast<size_t>(characters->count.high);
-  size_t characters = 0;
-  if (const auto* values = std::get_if<OneOf>(&rule_)) {
-    for (const Value& value : *values) characters = std::max(characters, value.as_text().size());
+  size_t bytes = 0;
+  if (const auto* argument = std::get_if<Argument>(&rule_)) {
+    if (argument->scalar.kind() == Value::Kind::kText) bytes = argument->scalar.as_text().size();
+  } else if (const auto* values = std::get_if<OneOf>(&rule_)) {
+    for (const Value& value : *values) bytes = std::max(bytes, value.as_text().size());
   } else if (const auto* parts = std::get_if<Template>(&rule_)) {
     for (const Part& part : *parts) {
-      characters += part.before.size() + (part.drawn ? part.drawn->most_characters(most) : 0);
+      bytes += part.before.size() + (part.drawn ? part.drawn->most_bytes(most) : 0);
     }
   }
-  return characters;
+  return bytes;
 }
 
 Value DrawnValue::draw_scalar(Drawing& drawing) const {

@@ -50,6 +50,8 @@ class DrawnValue {
   // Whether it may differ from one time to the next.
   bool is_rule() const { return !std::holds_alternative<Argument>(rule_); }
   Argument draw(Drawing& drawing) const;
+  // The most bytes that it draws for a text, with numbers up to `most`.
+  size_t most_bytes(int64_t most) const;
 
  private:
   struct Range {
@@ -93,8 +95,6 @@ class DrawnValue {
   static Result<Range> parse_count(std::string_view text);
 
   Value draw_scalar(Drawing& drawing) const;
-  // The most characters that it draws for a text.
-  size_t most_characters(int64_t most) const;
 
   bool is_numeric_ = false;  // integers drawn are a numeric's, scaled
   bool trims_ = false;       // char(n): blanks at the end do not count
