@@ -92,6 +92,15 @@ class SameAsPostgres(EndToEndTest):
     def test_sequences(self):
         self.compare(statements_of("sequences.sql"))
 
+    def test_jdbc(self):
+        self.compare(statements_of("jdbc.sql"))
+
+    def test_settings(self):
+        self.compare(statements_of("settings.sql"))
+
+    def test_arrays(self):
+        self.compare(statements_of("arrays.sql"))
+
 
 if __name__ == "__main__":
     unittest.main()
