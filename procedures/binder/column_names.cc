@@ -39,6 +39,10 @@ ColumnName column_name(const syntax::Expr& expr) {
       return column_name(expr.args[0]);
     case syntax::ExprKind::kTimestamp:
       return {"timestamp", true};
+    case syntax::ExprKind::kField:
+      return {expr.text, false};
+    case syntax::ExprKind::kArray:
+    case syntax::ExprKind::kArrayQuery:
     case syntax::ExprKind::kEmptyArray:
       return {"array", false};
     case syntax::ExprKind::kExists:

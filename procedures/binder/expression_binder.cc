@@ -96,8 +96,15 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
     case syntax::ExprKind::kMatches:
       return bind_like(expr);
     case syntax::ExprKind::kArray:
+      if (query_ != nullptr) return query_->bind_array(expr, *this);
       refuse_as(sqlstate::kNotSupported, expr.where,
-                "an array of values is supported behind = ANY and as an argument of CALL alone");
+                "an array of values is supported in queries, behind = ANY and as an argument of CALL alone");
+    case syntax::ExprKind::kField:
+    case syntax::ExprKind::kBits:
+      if (query_ != nullptr) return query_->bind_array(expr, *this);
+      refuse_as(sqlstate::kNotSupported, expr.where, "{} supported in queries alone",
+                expr.kind == syntax::ExprKind::kField ? "a field of a composite value is"
+                                                      : "operators on the bits of integers are");
     case syntax::ExprKind::kRow:
       refuse_as(sqlstate::kNotSupported, expr.where,
                 "a row of values is supported in comparisons with another one and before IN alone");
@@ -311,11 +318,6 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
   }
 }
 
-Expr ExpressionBinder::compare(Op op, Expr left, Expr right, ir::SourceLocation where) {
-  unify_for_comparison(left, right, where);
-  return make_binary(op, kBoolean, std::move(left), std::move(right), where);
-}
-
 Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   if (expr.op == Op::kConcat) return bind_concat(expr);
   Expr left = bind(expr.args[0]);
@@ -510,6 +512,11 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (expr.star || expr.distinct) refuse(expr.where, "{}() takes neither * nor DISTINCT", expr.text);
   if (expr.text == "cardinality") {
     if (expr.args.size() != 1) refuse(expr.where, "cardinality() takes one array");
+    if (query_ != nullptr && expr.args[0].kind != syntax::ExprKind::kParameter) {
+      syntax::Expr call = expr;
+      call.text = "array_cardinality";
+      if (std::optional<Expr> count = query_->bind_catalog_call(call, *this)) return *std::move(count);
+    }
     Expr call = make(ExprKind::kFunction, kInt, expr.where);
     call.function = ir::Function::kCardinality;
     call.variable = bind_array(expr.args[0], "cardinality()");

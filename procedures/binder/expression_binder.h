@@ -37,6 +37,8 @@ class QueryNames {
   virtual ir::Expr bind_query(const syntax::Expr& expr) = 0;
   // A function that says something of the database itself; nothing where there is none of that name.
   virtual std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) = 0;
+  // An array of values, a subscript of an array, a composite value's field, or a bit operator.
+  virtual ir::Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) = 0;
   // A cast to a type that only such descriptions have: oid, name, regclass ...
   virtual std::optional<ir::Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) = 0;
 };
@@ -80,7 +82,7 @@ class ExpressionBinder {
   ir::Expr bind_cast(const syntax::Expr& expr);
   ir::Expr bind_subscript(const syntax::Expr& expr);
   ir::Expr bind_in_list(const syntax::Expr& expr);
-  std::optional<ir::Expr> bind_text_array(const char* function, const syntax::Expr& expr);
+  std::optional<ir::Expr> bind_any_of_text(const syntax::Expr& expr);
   ir::Expr bind_sequence(const syntax::Expr& expr);
   ir::Expr bind_like(const syntax::Expr& expr);
   ir::Expr bind_any(const syntax::Expr& expr);

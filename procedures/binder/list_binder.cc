@@ -1,4 +1,4 @@
-// ExpressionBinder's lists, arrays and patterns: IN, = ANY, subscripts, LIKE.
+// ExpressionBinder's comparisons, lists, arrays and patterns: =, IN, = ANY, subscripts, LIKE.
 #include <algorithm>
 #include <optional>
 
@@ -35,8 +35,25 @@ VariableId ExpressionBinder::bind_array(const syntax::Expr& expr, std::string_vi
   return declared->variable;
 }
 
+// Arrays are texts, whose order is another one than the arrays'.
+static void check_arrays(Op op, const Expr& left, const Expr& right, ir::SourceLocation where) {
+  const auto is_array = [](const Expr& side) { return side.type.elements != TypeKind::kNull; };
+  if (!is_array(left) && !is_array(right)) return;
+  const bool is_equality =
+      op == Op::kEqual || op == Op::kNotEqual || op == Op::kIsDistinct || op == Op::kIsNotDistinct;
+  if (is_equality) return;
+  refuse_as(sqlstate::kNotSupported, where, "arrays are compared by =, <> and IS DISTINCT FROM alone");
+}
+
+Expr ExpressionBinder::compare(Op op, Expr left, Expr right, ir::SourceLocation where) {
+  check_arrays(op, left, right, where);
+  unify_for_comparison(left, right, where);
+  return nodes::make_binary(op, kBoolean, std::move(left), std::move(right), where);
+}
+
 Expr ExpressionBinder::bind_subscript(const syntax::Expr& expr) {
-  if (std::optional<Expr> call = bind_text_array("mneme_array_element", expr)) return *std::move(call);
+  if (query_ != nullptr && expr.args[0].kind != syntax::ExprKind::kParameter)
+    return query_->bind_array(expr, *this);
   Expr element = make(ExprKind::kArrayElement, Type{}, expr.where);
   element.variable = bind_array(expr.args[0], "a subscript");
   element.type = names_.type_of(element.variable).element();
@@ -125,24 +142,22 @@ static std::optional<syntax::Expr> list_of_array(const syntax::Expr& expr) {
 }
 
 // The arrays of the catalogs are text: what is asked of them, functions answer.
-std::optional<Expr> ExpressionBinder::bind_text_array(const char* function, const syntax::Expr& expr) {
-  const size_t array = expr.kind == syntax::ExprKind::kSubscript ? 0 : 1;
-  const syntax::ExprKind kind = expr.args[array].kind;
-  if (query_ == nullptr || kind == syntax::ExprKind::kParameter || expr.is_all ||
-      (expr.kind == syntax::ExprKind::kAny && expr.op != Op::kEqual))
+std::optional<Expr> ExpressionBinder::bind_any_of_text(const syntax::Expr& expr) {
+  if (query_ == nullptr || expr.args[1].kind == syntax::ExprKind::kParameter || expr.is_all ||
+      expr.op != Op::kEqual)
     return std::nullopt;
   syntax::Expr call;
   call.kind = syntax::ExprKind::kCall;
-  call.text = function;
+  call.text = "mneme_array_has";
   call.where = expr.where;
-  call.args.push_back(expr.args[array]);
-  call.args.push_back(expr.args[1 - array]);
+  call.args.push_back(expr.args[1]);
+  call.args.push_back(expr.args[0]);
   return query_->bind_catalog_call(call, *this);
 }
 
 Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
   if (std::optional<syntax::Expr> list = list_of_array(expr)) return bind_in_list(*list);
-  if (std::optional<Expr> call = bind_text_array("mneme_array_has", expr)) return *std::move(call);
+  if (std::optional<Expr> call = bind_any_of_text(expr)) return *std::move(call);
   if (expr.op != Op::kEqual || expr.is_all) {
     refuse_as(sqlstate::kNotSupported, expr.where,
               "ANY is supported with = only; use a FOR loop over the array");

@@ -139,7 +139,7 @@ const RefusalRow kStatements[] = {
     {R"(d := random();)",
      R"(2:6: random() is not supported: a replayed call must draw the same number; pass the random number as an argument)"},
     {R"(v := foo(1);)",
-     R"(2:6: there is no function foo() here; accepted are cardinality, abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, floor, greatest, least, left, length, lower, lpad, ltrim, mod, nullif, power, repeat, replace, reverse, right, round, rpad, rtrim, sign, sqrt, strpos, substr, substring, trim, trunc, upper)"},
+     R"(2:6: there is no function foo() here; accepted are cardinality, abs, bit_length, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, floor, greatest, least, left, length, lower, lpad, ltrim, mod, nullif, octet_length, power, repeat, replace, reverse, right, round, rpad, rtrim, sign, sqrt, strpos, substr, substring, trim, trunc, upper)"},
     {R"(v := length(p_id);)",
      R"(2:13: length() takes a string here; cast the int to text)"},
     {R"(v := t;)",

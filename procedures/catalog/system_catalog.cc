@@ -45,6 +45,25 @@ std::string SystemCatalog::session_text(std::string_view function, std::string_v
   return value == session_->end() ? std::string(otherwise) : value->second.text;
 }
 
+// No name in SQL has a line's end in it.
+constexpr char kSettingMark = '\n';
+
+void SystemCatalog::set_settings(SessionValues& session, std::span<const Setting> settings) {
+  std::erase_if(session, [](const auto& value) { return value.first.starts_with(kSettingMark); });
+  const Type text{.kind = TypeKind::kVarchar, .is_text = true};
+  for (const Setting& setting : settings)
+    session[kSettingMark + std::string(setting.name)] = {text, std::string(setting.value)};
+}
+
+std::vector<SystemCatalog::Setting> SystemCatalog::settings() const {
+  std::vector<Setting> all;
+  if (session_ == nullptr) return all;
+  for (const auto& [name, value] : *session_) {
+    if (name.starts_with(kSettingMark)) all.push_back({std::string_view(name).substr(1), value.text});
+  }
+  return all;
+}
+
 std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const std::string& name) const {
   std::string plain = name;
   for (const std::string_view schema : {"public.", "pg_catalog."}) {

@@ -32,8 +32,18 @@ class SystemCatalog final : public query::ProvidedTables {
 
   bool is_always_empty(uint32_t table) const override;
   std::optional<Function> find_function(const std::string& name, size_t arguments) const override;
-  Value call(uint32_t function, std::span<const Value> arguments, Arena& arena) const override;
+  bool call(uint32_t function, std::span<const Value> arguments, Arena& arena, Value& result,
+            SqlError& error) const override;
   std::optional<int64_t> find_object(const std::string& type, const std::string& name) const override;
+
+  // The client's settings, as SHOW has them, stand among the session's values under names that no function
+  // has.
+  struct Setting {
+    std::string_view name;
+    std::string_view value;
+  };
+  static void set_settings(SessionValues& session, std::span<const Setting> settings);
+  std::vector<Setting> settings() const;
 
   const Program& program() const { return program_; }
   // Whether the table or index is found without its schema.

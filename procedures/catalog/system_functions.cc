@@ -1,9 +1,12 @@
 // SystemCatalog's functions: what clients ask of a database beside its tables.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <iterator>
 
+#include "base/ascii.h"
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/system_catalog.h"
 #include "procedures/values/array_text.h"
@@ -152,7 +155,28 @@ Value array_upper(const SystemCatalog&, Arguments arguments, Arena&) {
   if (any_null(arguments) || arguments[1].as_int() != 1) return Value::null();
   const auto elements = array_or_vector_elements(arguments[0].as_text());
   if (!elements || elements->empty()) return Value::null();
+  const auto count = static_cast<int64_t>(elements->size());
+  return Value::of_int(is_vector(arguments[0].as_text()) ? count - 1 : count);
+}
+
+Value array_length(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (any_null(arguments) || arguments[1].as_int() != 1) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  if (!elements || elements->empty()) return Value::null();
   return Value::of_int(static_cast<int64_t>(elements->size()));
+}
+
+Value array_lower(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (any_null(arguments) || arguments[1].as_int() != 1) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  if (!elements || elements->empty()) return Value::null();
+  return Value::of_int(is_vector(arguments[0].as_text()) ? 0 : 1);
+}
+
+Value array_cardinality(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (any_null(arguments)) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  return elements ? Value::of_int(static_cast<int64_t>(elements->size())) : Value::null();
 }
 
 Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
@@ -170,9 +194,51 @@ Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
 Value array_element(const SystemCatalog&, Arguments arguments, Arena& arena) {
   if (any_null(arguments)) return Value::null();
   const auto elements = array_or_vector_elements(arguments[0].as_text());
-  const auto at = static_cast<size_t>(arguments[1].as_int() - 1);
+  const auto at = static_cast<size_t>(arguments[1].as_int() - (is_vector(arguments[0].as_text()) ? 0 : 1));
   if (!elements || at >= elements->size() || !(*elements)[at]) return Value::null();
   return text_in(arena, *(*elements)[at]);
+}
+
+// 1 or 2 of (element, number).
+Value expanded_field(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (any_null(arguments)) return Value::null();
+  std::string_view field = arguments[0].as_text();
+  const size_t comma = field.find(',');
+  field = arguments[1].as_int() == 1 ? field.substr(1, comma - 1)
+                                     : field.substr(comma + 1, field.size() - comma - 2);
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
+  return error == std::errc() ? Value::of_int(number) : Value::null();
+}
+
+Value bits_and(const SystemCatalog&, Arguments arguments, Arena&) {
+  return any_null(arguments) ? Value::null() : Value::of_int(arguments[0].as_int() & arguments[1].as_int());
+}
+Value bits_or(const SystemCatalog&, Arguments arguments, Arena&) {
+  return any_null(arguments) ? Value::null() : Value::of_int(arguments[0].as_int() | arguments[1].as_int());
+}
+Value bits_xor(const SystemCatalog&, Arguments arguments, Arena&) {
+  return any_null(arguments) ? Value::null() : Value::of_int(arguments[0].as_int() ^ arguments[1].as_int());
+}
+Value bits_not(const SystemCatalog&, Arguments arguments, Arena&) {
+  return any_null(arguments) ? Value::null() : Value::of_int(~arguments[0].as_int());
+}
+
+// Shifts take the width of the left side as a third argument. As PostgreSQL's on the usual processors, they
+// count modulo the width, that of an int for a smallint.
+Value bits_left(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (any_null(arguments)) return Value::null();
+  const int64_t width = arguments[2].as_int();
+  const auto by = static_cast<uint64_t>(arguments[1].as_int()) & (width == 64 ? 63 : 31);
+  const uint64_t shifted = static_cast<uint64_t>(arguments[0].as_int()) << by;
+  return Value::of_int(width == 64   ? static_cast<int64_t>(shifted)
+                       : width == 32 ? int64_t{static_cast<int32_t>(shifted)}
+                                     : int64_t{static_cast<int16_t>(shifted)});
+}
+Value bits_right(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (any_null(arguments)) return Value::null();
+  const auto by = static_cast<uint64_t>(arguments[1].as_int()) & (arguments[2].as_int() == 64 ? 63 : 31);
+  return Value::of_int(arguments[0].as_int() >> by);
 }
 
 Value schemas(const SystemCatalog&, Arguments arguments, Arena& arena) {
@@ -256,29 +322,21 @@ Value quote_name(const SystemCatalog&, Arguments arguments, Arena& arena) {
   return text_in(arena, quoted + "\"");
 }
 
-Value setting(const SystemCatalog&, Arguments arguments, Arena& arena) {
-  if (arguments[0].is_null()) return Value::null();
-  struct Setting {
-    std::string_view name;
-    std::string_view value;
+Value setting(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  if (any_null(arguments)) return Value::null();
+  const auto is_wanted = [&](std::string_view name) {
+    return std::ranges::equal(name, arguments[0].as_text(),
+                              [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
   };
-  constexpr Setting kSettings[] = {{"server_version", "15.0"},
-                                   {"server_version_num", "150000"},
-                                   {"server_encoding", "UTF8"},
-                                   {"client_encoding", "UTF8"},
-                                   {"search_path", "\"$user\", public"},
-                                   {"standard_conforming_strings", "on"},
-                                   {"transaction_isolation", "serializable"},
-                                   {"default_transaction_isolation", "serializable"},
-                                   {"max_identifier_length", "63"},
-                                   {"max_index_keys", "32"},
-                                   {"block_size", "8192"},
-                                   {"TimeZone", "UTC"},
-                                   {"DateStyle", "ISO, MDY"}};
-  for (const Setting& each : kSettings) {
-    if (each.name == arguments[0].as_text()) return Value::of_text(each.value);
+  for (const SystemCatalog::Setting& each : catalog.settings()) {
+    if (is_wanted(each.name)) return text_in(arena, each.value);
   }
-  return text_in(arena, "");
+  return Value::null();
+}
+
+// Returns whether no setting has the name, and the call does not say that it may be missing.
+bool is_missing_setting(Arguments arguments, const Value& result) {
+  return result.is_null() && !any_null(arguments) && (arguments.size() < 2 || !arguments[1].as_bool());
 }
 
 constexpr Definition kDefinitions[] = {
@@ -318,7 +376,16 @@ constexpr Definition kDefinitions[] = {
     {"pg_encoding_to_char", 1, {kNumber}, 1, kString, encoding_name},
     {"array_to_string", 2, {kString, kString, kString}, 3, kString, array_to_string},
     {"array_upper", 2, {kString, kNumber}, 2, kNumber, array_upper},
-    {"array_length", 2, {kString, kNumber}, 2, kNumber, array_upper},
+    {"array_length", 2, {kString, kNumber}, 2, kNumber, array_length},
+    {"array_lower", 2, {kString, kNumber}, 2, kNumber, array_lower},
+    {"array_cardinality", 1, {kString}, 1, kNumber, array_cardinality},
+    {"mneme_field", 2, {kString, kNumber}, 2, kNumber, expanded_field},
+    {"mneme_and", 2, {kNumber, kNumber}, 2, kNumber, bits_and},
+    {"mneme_or", 2, {kNumber, kNumber}, 2, kNumber, bits_or},
+    {"mneme_xor", 2, {kNumber, kNumber}, 2, kNumber, bits_xor},
+    {"mneme_not", 1, {kNumber}, 1, kNumber, bits_not},
+    {"mneme_left", 3, {kNumber, kNumber, kNumber}, 3, kNumber, bits_left},
+    {"mneme_right", 3, {kNumber, kNumber, kNumber}, 3, kNumber, bits_right},
     {"json_build_object",
      0,
      {kString, kString, kString, kString, kString, kString, kString, kString, kString, kString, kString,
@@ -365,8 +432,13 @@ std::optional<query::ProvidedTables::Function> SystemCatalog::find_function(cons
   return std::nullopt;
 }
 
-Value SystemCatalog::call(uint32_t function, std::span<const Value> arguments, Arena& arena) const {
-  return kDefinitions[function].call(*this, arguments, arena);
+bool SystemCatalog::call(uint32_t function, std::span<const Value> arguments, Arena& arena, Value& result,
+                         SqlError& error) const {
+  const Definition& definition = kDefinitions[function];
+  result = definition.call(*this, arguments, arena);
+  if (definition.call != setting || !is_missing_setting(arguments, result)) return true;
+  return fail(error, arena, sqlstate::kUndefinedObject, "unrecognized configuration parameter \"{}\"",
+              arguments[0].as_text());
 }
 
 }  // namespace mneme

@@ -363,6 +363,35 @@ void routines(const SystemCatalog& catalog, RowMaker& rows) {
   }
 }
 
+// The number of milliseconds of a duration as SHOW prints it.
+std::string milliseconds_of(std::string_view text) {
+  constexpr std::pair<std::string_view, int64_t> kUnits[] = {
+      {"ms", 1}, {"min", 60'000}, {"s", 1000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  for (const auto& [unit, factor] : kUnits) {
+    if (text.ends_with(unit))
+      return std::to_string(std::stoll(std::string(text.substr(0, text.size() - unit.size()))) * factor);
+  }
+  return std::string(text);
+}
+
+void settings(const SystemCatalog& catalog, RowMaker& rows) {
+  constexpr std::string_view kInternal[] = {"in_hot_standby",        "integer_datetimes", "is_superuser",
+                                            "max_identifier_length", "max_index_keys",    "server_encoding",
+                                            "server_version",        "server_version_num"};
+  for (const SystemCatalog::Setting& each : catalog.settings()) {
+    const bool is_duration = each.name.ends_with("_timeout");
+    const bool is_number = is_duration || each.name == "extra_float_digits" ||
+                           each.name == "server_version_num" || each.name.starts_with("max_");
+    const bool is_flag = each.value == "on" || each.value == "off";
+    rows.set("name", std::string(each.name));
+    rows.set("setting", is_duration ? milliseconds_of(each.value) : std::string(each.value));
+    if (is_duration) rows.set("unit", "ms");
+    rows.set("vartype", is_number ? "integer" : is_flag ? "bool" : "string");
+    if (std::ranges::find(kInternal, each.name) != std::end(kInternal)) rows.set("context", "internal");
+    rows.add();
+  }
+}
+
 SystemTable define(const char* schema, const char* name, std::string_view columns,
                    void (*rows)(const SystemCatalog&, RowMaker&) = nullptr) {
   static std::deque<std::string> texts;  // of default values
@@ -484,6 +513,10 @@ std::vector<SystemTable> define_all() {
   add("pg_event_trigger", "oid:o evtname:t evtevent:t evtowner:o evtfoid:o evtenabled:t evttags:t");
   add("pg_prepared_statements", "name:t statement:t");
   add("pg_prepared_xacts", "transaction:o gid:t prepared:t owner:t database:t");
+  add("pg_settings",
+      "name:t setting:t unit:t category:t short_desc:t extra_desc:t context:t=user vartype:t source:t "
+      "min_val:t max_val:t enumvals:a boot_val:t reset_val:t sourcefile:t sourceline:o pending_restart:b=f",
+      settings);
   add("pg_cursors", "name:t statement:t is_holdable:b is_binary:b is_scrollable:b");
 
   add_schema("schemata",

@@ -322,7 +322,10 @@ matchOperator
   : MATCHES | MATCHES_ANY_CASE | NOT_MATCHES | NOT_MATCHES_ANY_CASE | LIKES | NOT_LIKES
   | IDENTIFIER LPAREN name DOT (MATCHES | MATCHES_ANY_CASE | NOT_MATCHES | NOT_MATCHES_ANY_CASE | LIKES | NOT_LIKES | EQUAL) RPAREN ;
 
-concatenation : sum (CONCAT sum)* ;
+// All other operators, as PostgreSQL has them: on one level, from the left.
+concatenation : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE) bitTerm)* ;
+
+bitTerm : MATCHES* sum ;
 
 sum : product ((PLUS | MINUS) product)* ;
 
@@ -343,11 +346,12 @@ primary
   | ARRAY LPAREN nestedQuery RPAREN                                                           # arrayQuery
   | name LPAREN concatenation IN_ concatenation RPAREN                                        # positionCall
   | name LPAREN expression FROM expression (FOR expression)? RPAREN                           # substringCall
+  | name LPAREN IDENTIFIER expression FROM expression RPAREN                                  # trimCall
   | EXISTS LPAREN nestedQuery RPAREN                                                          # existsQuery
   | (name DOT)? functionName LPAREN (STAR | (DISTINCT | ALL)? expression (COMMA expression)*
     (ORDER BY orderItem (COMMA orderItem)*)?)? RPAREN (IDENTIFIER LPAREN WHERE expression RPAREN)? over?  # call
   | name (DOT name (DOT name)?)?                                                              # reference
-  | LPAREN expression (COMMA expression)* RPAREN                                              # parenthesis
+  | LPAREN expression (COMMA expression)* RPAREN (DOT name)*                                  # parenthesis
   | LPAREN nestedQuery RPAREN                                                                 # scalarQuery
   ;
 

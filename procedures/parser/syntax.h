@@ -55,6 +55,8 @@ enum class ExprKind {
   kCall,        // text(args); `distinct`, `star`
   kCast,        // args[0] to type
   kSubscript,   // args[0][args[1]]
+  kField,       // (args[0]).text: of a composite value
+  kBits,        // args[0] text args[1], or ~args[0]: text: &, |, #, <<, >> or ~
   kInList,      // args[0] IN (args[1], ...); `negated`
   kAny,         // args[0] op ANY (args[1])
   kBetween,     // args[0] BETWEEN args[1] AND args[2]; `negated`
@@ -70,6 +72,9 @@ enum class ExprKind {
   kAllQuery,     // args[0] op ALL (query)
   kArrayQuery,   // ARRAY(query)
 };
+
+// kCall's text of the only function outside of pg_catalog.
+inline constexpr const char* kExpandArray = "information_schema._pg_expandarray";
 
 struct Query;
 struct Expr;

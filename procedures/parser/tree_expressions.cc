@@ -90,7 +90,11 @@ Expr read_concatenation(MnemeParser::ConcatenationContext* context);
 Expr read_call(MnemeParser::CallContext* context) {
   Expr expr = make_syntax(ExprKind::kCall, location(context));
   expr.text = lowered(context->functionName()->getText());
-  if (context->name() && lowered(context->name()->getText()) != "pg_catalog") {
+  const std::string schema = context->name() ? lowered(context->name()->getText()) : "pg_catalog";
+  if (schema == "information_schema" && expr.text == "_pg_expandarray") {
+    expr.column_name = expr.text;
+    expr.text = syntax::kExpandArray;
+  } else if (schema != "pg_catalog") {
     refuse_as(sqlstate::kUndefinedFunction, location(context), "function {}.{} does not exist",
               context->name()->getText(), expr.text);
   }
@@ -115,6 +119,20 @@ Expr read_call(MnemeParser::CallContext* context) {
   return expr;
 }
 
+// trim(side characters FROM text) is btrim, ltrim or rtrim(text, characters).
+Expr read_trim(antlr4::tree::TerminalNode* side, MnemeParser::ExpressionContext* text,
+               MnemeParser::ExpressionContext* characters, syntax::SourceLocation where) {
+  expect_word(side, {"both", "leading", "trailing"});
+  const std::string word = lowered(side->getText());
+  std::vector<Expr> args;
+  args.push_back(read_expression(text));
+  args.push_back(read_expression(characters));
+  return make_syntax_call(word == "both"      ? "trim"
+                          : word == "leading" ? "ltrim"
+                                              : "rtrim",
+                          std::move(args), where);
+}
+
 }  // namespace
 
 Expr read_primary(MnemeParser::PrimaryContext* context) {
@@ -123,10 +141,19 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   if (auto* cases = dynamic_cast<MnemeParser::CaseExpressionContext*>(context)) return read_case(cases);
   if (auto* call = dynamic_cast<MnemeParser::CallContext*>(context)) return read_call(call);
   if (auto* inner = dynamic_cast<MnemeParser::ParenthesisContext*>(context)) {
-    if (inner->expression().size() == 1) return read_expression(inner->expression(0));
-    Expr row = make_syntax(ExprKind::kRow, where);
-    for (auto* part : inner->expression()) row.args.push_back(read_expression(part));
-    return row;
+    Expr value = make_syntax(ExprKind::kRow, where);
+    if (inner->expression().size() == 1) {
+      value = read_expression(inner->expression(0));
+    } else {
+      for (auto* part : inner->expression()) value.args.push_back(read_expression(part));
+    }
+    for (auto* name : inner->name()) {
+      Expr field = make_syntax(ExprKind::kField, where);
+      field.text = read_name(name).text;
+      field.args.push_back(std::move(value));
+      value = std::move(field);
+    }
+    return value;
   }
   if (auto* scalar = dynamic_cast<MnemeParser::ScalarQueryContext*>(context)) {
     Expr expr = make_syntax(ExprKind::kScalarQuery, where);
@@ -176,6 +203,11 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     Expr call = make_syntax_call("strpos", std::move(args), where);
     call.column_name = "position";
     return call;
+  }
+  if (auto* trim = dynamic_cast<MnemeParser::TrimCallContext*>(context)) {
+    if (lowered(trim->name()->getText()) != "trim")
+      refuse(where, "FROM inside the arguments of {}() is not understood", trim->name()->getText());
+    return read_trim(trim->IDENTIFIER(), trim->expression(1), trim->expression(0), where);
   }
   if (auto* substring = dynamic_cast<MnemeParser::SubstringCallContext*>(context)) {
     if (lowered(substring->name()->getText()) != "substring") {
@@ -273,11 +305,27 @@ Expr read_sum(MnemeParser::SumContext* context) {
   return expr;
 }
 
+Expr read_bit_term(MnemeParser::BitTermContext* context) {
+  Expr expr = read_sum(context->sum());
+  for (size_t i = 0; i < context->MATCHES().size(); ++i) {
+    Expr complement = make_syntax(ExprKind::kBits, location(context));
+    complement.text = "~";
+    complement.args.push_back(std::move(expr));
+    expr = std::move(complement);
+  }
+  return expr;
+}
+
 Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
-  const auto parts = context->sum();
-  Expr expr = read_sum(parts[0]);
+  const auto parts = context->bitTerm();
+  Expr expr = read_bit_term(parts[0]);
   for (size_t i = 1; i < parts.size(); ++i) {
-    expr = make_syntax_binary(Op::kConcat, std::move(expr), read_sum(parts[i]));
+    const std::string text = context->children[2 * i - 1]->getText();
+    expr =
+        make_syntax_binary(text == "||" ? Op::kConcat : Op::kNone, std::move(expr), read_bit_term(parts[i]));
+    if (text == "||") continue;
+    expr.kind = ExprKind::kBits;
+    expr.text = text;
   }
   return expr;
 }

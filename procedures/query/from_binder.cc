@@ -217,7 +217,7 @@ constexpr std::string_view kPartitionAncestors = "pg_partition_ancestors";
 
 bool is_set_function(const std::string& name) {
   return name == "generate_series" || name == "unnest" || name == "generate_subscripts" ||
-         name == kPartitionAncestors;
+         name == kPartitionAncestors || name == syntax::kExpandArray;
 }
 
 FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
@@ -234,8 +234,11 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
     return none;
   }
   const bool is_series = name == "generate_series";
-  if (!is_set_function(name) || args.size() < (name == "unnest" ? 1 : 2) ||
-      args.size() > (is_series ? 3 : 2)) {
+  const bool is_expanded = name == syntax::kExpandArray;
+  if (!is_set_function(name) || args.size() < (name == "unnest" || is_expanded ? 1 : 2) ||
+      args.size() > (is_series     ? 3
+                     : is_expanded ? 1
+                                   : 2)) {
     refuse_as(sqlstate::kUndefinedFunction, where,
               "function {}() does not exist among those that give rows; generate_series(from, to [, step]), "
               "unnest(array) and generate_subscripts(array, 1) do",
@@ -244,12 +247,20 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
   FromStep::SetFunction function{Kind::kSeries, {}, Type{.kind = TypeKind::kInt}};
   binder_.bound_.makes_rows = true;
   if (!is_series) {
-    function.kind = name == "unnest" ? Kind::kElements : Kind::kSubscripts;
+    function.kind = is_expanded ? Kind::kExpanded : name == "unnest" ? Kind::kElements : Kind::kSubscripts;
     Expr array = bind(args[0]);
+    if (is_expanded) {
+      if (array.type.elements != TypeKind::kSmallInt && array.type.elements != TypeKind::kInt &&
+          array.type.elements != TypeKind::kBigInt)
+        refuse_as(sqlstate::kNotSupported, where, "_pg_expandarray() is supported of integers alone");
+      function.result = kExpandedType;
+    }
     if (function.kind == Kind::kElements) function.result = text_type();
     if (function.kind == Kind::kElements && array.type.elements != TypeKind::kNull)
       function.result = Type{.kind = array.type.elements, .is_text = true};
     function.args.push_back(binder_.finish(convert_explicitly(std::move(array), text_type())));
+    if (function.kind == Kind::kSubscripts)
+      function.args.push_back(binder_.finish(convert_explicitly(bind(args[1]), function.result)));
     return function;
   }
   for (const syntax::Expr& arg : args) {

@@ -1,5 +1,7 @@
 #include "procedures/query/from_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "procedures/interpreter/row_finder.h"
@@ -260,8 +262,11 @@ bool FromRunner::make_set(const FromStep::SetFunction& function, std::vector<Val
   for (size_t i = 0; i < elements->size(); ++i) {
     Value& value = values.emplace_back();
     if (!runner_.keep(sizeof(Value))) return false;
+    const auto number = static_cast<int64_t>(i + 1);
     if (function.kind == Kind::kSubscripts) {
-      value = Value::of_int(static_cast<int64_t>(i + 1));
+      value = Value::of_int(is_vector(args[0].as_text()) ? number - 1 : number);
+    } else if (function.kind == Kind::kExpanded) {
+      value = Value::of_text(run.arena.copy(fmt::format("({},{})", (*elements)[i].value_or(""), number)));
     } else if (const std::optional<std::string>& element = (*elements)[i]) {
       Type type = function.result;
       type.length = 0;

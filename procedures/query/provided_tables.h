@@ -9,6 +9,7 @@
 #include "base/function_ref.h"
 #include "base/memory/arena.h"
 #include "engine/schema/value.h"
+#include "procedures/ir/sql_error.h"
 #include "procedures/query/query_plan.h"
 
 namespace mneme::query {
@@ -34,8 +35,10 @@ class ProvidedTables {
     Type result;
   };
   virtual std::optional<Function> find_function(const std::string& name, size_t arguments) const = 0;
-  // Text of the result lies in the arena or lives as long as the provider.
-  virtual Value call(uint32_t function, std::span<const Value> arguments, Arena& arena) const = 0;
+  // Text of the result lies in the arena or lives as long as the provider. Returns false where the function
+  // fails: `error` says why.
+  [[nodiscard]] virtual bool call(uint32_t function, std::span<const Value> arguments, Arena& arena,
+                                  Value& result, SqlError& error) const = 0;
   // The oid of a table, an index, a type ... by its name, as ::regclass and its kind have it.
   virtual std::optional<int64_t> find_object(const std::string& type, const std::string& name) const = 0;
 };

@@ -44,6 +44,9 @@ class NoColumns final : public QueryNames {
   std::optional<Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override {
     return queries_.bind_catalog_call(call, binder);
   }
+  Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override {
+    return queries_.bind_array(expr, binder);
+  }
   std::optional<Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override {
     return queries_.bind_catalog_cast(cast, binder);
   }

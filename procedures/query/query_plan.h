@@ -64,6 +64,7 @@ struct FromStep {
     enum class Kind {
       kElements,
       kSubscripts,
+      kExpanded,  // (element, number from 1), as text
       kSeries
     };  // of args[0]'s array; from args[0] to args[1] by args[2]
     Kind kind;

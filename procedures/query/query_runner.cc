@@ -279,8 +279,8 @@ bool QueryRunner::evaluate(const ir::Expr& expr, EvaluationContext&, Value& resu
     if (!value_of(arg, args.emplace_back())) return false;
   }
   if (query.kind == Subquery::Kind::kCall) {
-    result = provider_->call(query.function, args, state_.arena);
-    return true;
+    return provider_->call(query.function, args, state_.arena, result, state_.context.error) ||
+           state_.raise(expr.where);
   }
   const std::span<const Value> tested(args.data(), query.tested.size());
   for (size_t i = 0; i < tested.size(); ++i) variables_[query.tested[i].value] = tested[i];

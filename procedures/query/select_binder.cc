@@ -155,11 +155,17 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
     }
     result.args.push_back(std::move(arg));
   }
+  // Calls of one function share a number, so that two of them with the same arguments are the same.
+  std::vector<Subquery>& subqueries = binder_.bound_.subqueries;
+  const auto known = std::ranges::find_if(subqueries, [&](const Subquery& each) {
+    return each.kind == Subquery::Kind::kCall && each.function == function->number;
+  });
+  result.query = static_cast<uint32_t>(known - subqueries.begin());
+  if (known != subqueries.end()) return result;
   Subquery call;
   call.kind = Subquery::Kind::kCall;
   call.function = function->number;
-  result.query = static_cast<uint32_t>(binder_.bound_.subqueries.size());
-  binder_.bound_.subqueries.push_back(std::move(call));
+  subqueries.push_back(std::move(call));
   return result;
 }
 
@@ -343,8 +349,7 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
       const size_t windows = select_->window_functions.size();
       const std::vector<QueryBinder::CommonTable> common_tables = binder_.common_tables_;
       try {
-        const bool gives_rows = item.expr.kind == syntax::ExprKind::kCall && is_set_function(item.expr.text);
-        value = gives_rows ? bind_set_item(item.expr) : bind(item.expr);
+        value = bind_item(item.expr);
       } catch (const SourceError&) {
         if (!has_no_rows()) throw;
         value = Expr();

@@ -17,6 +17,9 @@ namespace mneme::query {
 inline constexpr Type kTruthType{.kind = TypeKind::kBoolean};
 inline constexpr Type kCountType{.kind = TypeKind::kBigInt};
 
+// Of a pair (element, number) of information_schema._pg_expandarray(), as text. No text has a precision.
+inline constexpr Type kExpandedType{.kind = TypeKind::kVarchar, .precision = 1, .is_text = true};
+
 // A function that gives rows.
 bool is_set_function(const std::string& name);
 // A function that is called with OVER alone; aggregates may be called with it.
@@ -47,6 +50,7 @@ class SelectBinder final : public QueryNames {
   ir::Expr bind_window(const syntax::Expr& call) override;
   ir::Expr bind_query(const syntax::Expr& expr) override;
   std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override;
+  ir::Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override;
   std::optional<ir::Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override;
 
  private:
@@ -66,6 +70,12 @@ class SelectBinder final : public QueryNames {
   FromStep::SetFunction bind_set_function(const std::string& name, std::span<const syntax::Expr> args,
                                           ir::SourceLocation where);
   ir::Expr bind_set_item(const syntax::Expr& call);
+  ir::Expr bind_item(const syntax::Expr& expr);
+  ir::Expr bind_subscript(const syntax::Expr& expr, ExpressionBinder& binder);
+  ir::Expr bind_field(const syntax::Expr& expr, ExpressionBinder& binder);
+  ir::Expr bind_array_value(const syntax::Expr& expr);
+  ir::Expr bind_bits(const syntax::Expr& expr, ExpressionBinder& binder);
+  ir::Expr field_of(ir::Expr value, const syntax::Expr& field);
   void add_set_items();
   void join_outer(const syntax::FromItem::Join& join, FromPlan& left, size_t first_entry, size_t right_entry,
                   FromPlan right, Conditions right_conditions);

@@ -81,7 +81,7 @@ std::optional<ArrayElements> array_elements(std::string_view text) {
 }
 
 std::optional<ArrayElements> array_or_vector_elements(std::string_view text) {
-  if (text.starts_with('{')) return array_elements(text);
+  if (!is_vector(text)) return array_elements(text);
   ArrayElements elements;
   while (!text.empty()) {
     const size_t end = std::min(text.find(' '), text.size());

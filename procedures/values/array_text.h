@@ -16,7 +16,12 @@ using ArrayElements = std::vector<std::optional<std::string>>;
 // Returns the array's elements, or nothing where the text is no array.
 std::optional<ArrayElements> array_elements(std::string_view text);
 
-// Returns the elements of an array, or of a vector, which is written as 1 2 3.
+// Whether it is a vector, which is written as 1 2 3, and counted from 0.
+inline bool is_vector(std::string_view text) {
+  return !text.starts_with('{');
+}
+
+// Returns the elements of an array, or of a vector.
 std::optional<ArrayElements> array_or_vector_elements(std::string_view text);
 
 // Appends an element that is not NULL, in quotes where it needs them.

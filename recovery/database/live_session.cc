@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "procedures/ir/source_error.h"
+#include "procedures/session/explanation.h"
 #include "procedures/values/numeric.h"
 #include "recovery/database/schema_change.h"
 
@@ -149,6 +150,15 @@ std::optional<StatementResult> LiveSession::prepare(PreparedStatement& statement
   if (!try_enter()) return std::nullopt;
   const Leave leave{*this};
   return bind(statement);
+}
+
+std::optional<StatementResult> LiveSession::explain(PreparedStatement& statement,
+                                                    std::vector<std::string>& lines) {
+  if (!try_enter()) return std::nullopt;
+  const Leave leave{*this};
+  StatementResult bound = bind(statement);
+  if (bound.ok()) lines = mneme::explain(*statement.bound_);
+  return bound;
 }
 
 std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement,

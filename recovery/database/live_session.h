@@ -74,6 +74,8 @@ class LiveSession {
   // Binds it to the present schema, unless it is: bound() has its types and columns then. A success, or why
   // it can't be. A statement that has once been described to a client keeps its columns, or is refused.
   std::optional<StatementResult> prepare(PreparedStatement& statement);
+  // Prepares it, and puts the lines of its plan into `lines`. It is an operation.
+  std::optional<StatementResult> explain(PreparedStatement& statement, std::vector<std::string>& lines);
   // An operation or a CALL, with the values of its parameters; prepares it first. `scales`: as
   // BoundStatement::fit_digits has them; empty: every value has its parameter's type. `stop`: may end it;
   // nullptr: nothing does.

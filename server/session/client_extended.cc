@@ -29,9 +29,14 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
   if (const syntax::Command* command = named->statement.command(); command != nullptr) {
     named->prepared = std::make_unique<PreparedStatement>(
         std::get<std::shared_ptr<const syntax::Command>>(named->statement.what), std::move(given), values_);
+    if (named->statement.explains)
+      named->columns = {{"QUERY PLAN", {.kind = TypeKind::kVarchar, .is_text = true}}};
   } else if (const auto* set = std::get_if<SetStatement>(&named->statement.what);
-             set != nullptr && set->kind == SetStatement::Kind::kShow) {
-    if (set->name == "all") {
+             set != nullptr &&
+             (set->kind == SetStatement::Kind::kShow || set->kind == SetStatement::Kind::kSetConfig)) {
+    if (set->kind == SetStatement::Kind::kSetConfig) {
+      named->columns = {{set->column, {.kind = TypeKind::kVarchar, .is_text = true}}};
+    } else if (set->name == "all") {
       named->columns = {{"name", {.kind = TypeKind::kVarchar, .is_text = true}},
                         {"setting", {.kind = TypeKind::kVarchar, .is_text = true}},
                         {"description", {.kind = TypeKind::kVarchar, .is_text = true}}};
@@ -43,7 +48,7 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
 }
 
 std::span<const ResultColumn> ClientSession::columns_of(const Named& named) const {
-  if (named.prepared == nullptr) return named.columns;
+  if (named.prepared == nullptr || named.statement.explains) return named.columns;
   return named.prepared->bound() == nullptr ? std::span<const ResultColumn>()
                                             : named.prepared->bound()->columns();
 }

@@ -179,7 +179,10 @@ class ClientSession {
               ResultSink& rows, bool alone);
   Ran control(const syntax::Command& command);
   Ran change_schema(const ClientStatement& statement);
+  Ran explain(Named& named, ResultSink& rows);
   StatementResult run_set(const SetStatement& statement, ResultSink& rows);
+  // Makes the settings known to the functions and tables that tell of them.
+  void share_settings();
   StatementResult discard(const DiscardStatement& statement);
   Ran begin_implicit_block();
   // Ends it: the statements in it are committed.
@@ -216,7 +219,7 @@ class ClientSession {
   FrameReader frames_;
   ReplyQueue replies_;
   Settings settings_;
-  std::shared_ptr<const SessionValues> values_;  // what functions say of it
+  std::shared_ptr<SessionValues> values_ = std::make_shared<SessionValues>();  // what functions say of it
   std::string user_;
   std::vector<std::string> unknown_options_;  // of the protocol, that the client asked for
   bool is_newer_protocol_ = false;            // than 3.0

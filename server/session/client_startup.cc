@@ -22,8 +22,8 @@ constexpr int32_t kSaslFinal = 12;
 constexpr const char* kScram = "SCRAM-SHA-256";
 constexpr const char* kScramPlus = "SCRAM-SHA-256-PLUS";
 
-std::shared_ptr<const SessionValues> session_values(const std::string& user, const std::string& database,
-                                                    uint32_t id) {
+std::shared_ptr<SessionValues> session_values(const std::string& user, const std::string& database,
+                                              uint32_t id) {
   const Type text{.kind = TypeKind::kVarchar, .is_text = true};
   const Type integer{.kind = TypeKind::kInt};
   SessionValues values;
@@ -33,7 +33,7 @@ std::shared_ptr<const SessionValues> session_values(const std::string& user, con
     values[name] = {text, user};
   values["current_schema"] = {text, "public"};
   values["pg_backend_pid"] = {integer, std::to_string(id)};
-  return std::make_shared<const SessionValues>(std::move(values));
+  return std::make_shared<SessionValues>(std::move(values));
 }
 
 }  // namespace
@@ -133,6 +133,7 @@ ClientSession::Step ClientSession::start_session(ByteSpan body) {
   if (!link_.refusal.empty()) return refuse(sqlstate::kTooManyConnections, link_.refusal);
   settings_.start_with("session_authorization", user);
   values_ = session_values(user, database.empty() ? user : database, id_);
+  share_settings();
   user_ = user;
   unknown_options_ = std::move(unknown);
   is_newer_protocol_ = (code & 0xffff) != 0;

@@ -36,6 +36,8 @@ class Tokens {
     advance();
     return true;
   }
+  // Returns the text from the next token on.
+  std::string_view rest() const { return from_token_; }
   bool at_end() const { return token_.kind == Token::Kind::kEnd; }
 
  private:
@@ -54,6 +56,7 @@ class Tokens {
   }
   void advance() {
     skip_blanks();
+    from_token_ = rest_;
     token_ = {};
     if (rest_.empty() || rest_ == ";") return;
     const char c = rest_[0];
@@ -101,6 +104,7 @@ class Tokens {
   }
 
   std::string_view rest_;
+  std::string_view from_token_;
   Token token_;
 };
 
@@ -213,6 +217,29 @@ SetStatement read_show(Tokens& tokens, SetStatement::Kind kind) {
   return show;
 }
 
+// Returns nullopt where the statement is another one than SELECT set_config('name', 'value', is_local).
+std::optional<SetStatement> read_set_config(Tokens tokens) {
+  SetStatement set;
+  set.kind = SetStatement::Kind::kSetConfig;
+  set.column = "set_config";
+  if (!tokens.take_word("select")) return std::nullopt;
+  if (!tokens.take_word("set_config") && !tokens.take_word("pg_catalog.set_config")) return std::nullopt;
+  if (!tokens.take_mark("(") || tokens.peek().kind != Token::Kind::kString) return std::nullopt;
+  set.name = tokens.take().text;
+  if (!tokens.take_mark(",")) return std::nullopt;
+  if (tokens.peek().kind == Token::Kind::kString) {
+    set.value = tokens.take().text;
+  } else if (!tokens.take_word("null")) {
+    return std::nullopt;
+  }
+  if (!tokens.take_mark(",")) return std::nullopt;
+  set.is_local = tokens.take_word("true");
+  if ((!set.is_local && !tokens.take_word("false")) || !tokens.take_mark(")")) return std::nullopt;
+  if (tokens.take_word("as")) set.column = take_name(tokens);
+  if (!tokens.at_end()) return std::nullopt;
+  return set;
+}
+
 char one_character(Tokens& tokens) {
   const Token token = tokens.take();
   if (token.kind != Token::Kind::kString || token.text.size() != 1)
@@ -303,6 +330,49 @@ CopyStatement read_copy(Tokens& tokens) {
   return copy;
 }
 
+// Of EXPLAIN, in parentheses. What it could say is refused where we don't say it.
+void read_explain_option(Tokens& tokens) {
+  const std::string option = take_name(tokens);
+  if (option == "format") {
+    const std::string format = tokens.take().text;
+    if (format != "text")
+      throw Refused{sqlstate::kNotSupported, "EXPLAIN explains as text alone; leave FORMAT out"};
+    return;
+  }
+  constexpr std::string_view kOptions[] = {"analyze", "buffers", "costs",   "settings",
+                                           "summary", "timing",  "verbose", "wal"};
+  if (std::ranges::find(kOptions, option) == std::end(kOptions))
+    throw Refused{sqlstate::kSyntaxError, fmt::format("unrecognized EXPLAIN option \"{}\"", option)};
+  const Token& next = tokens.peek();
+  const bool is_off = next.text == "off" || next.text == "false" || next.text == "0";
+  if (!is_off) {
+    throw Refused{sqlstate::kNotSupported,
+                  fmt::format("EXPLAIN with {} is not supported; leave it out", option)};
+  }
+  tokens.take();
+}
+
+// Returns the statement that EXPLAIN is asked about, with blanks for what stands before it, so that places in
+// it stay; nullopt where the statement is another one.
+std::optional<std::string> read_explain(std::string_view text) {
+  Tokens tokens(text);
+  if (!tokens.take_word("explain")) return std::nullopt;
+  if (tokens.take_mark("(")) {
+    do {
+      read_explain_option(tokens);
+    } while (tokens.take_mark(","));
+    if (!tokens.take_mark(")")) syntax_error(tokens);
+  } else {
+    for (const std::string_view option : {"analyze", "verbose"}) {
+      if (tokens.take_word(option))
+        throw Refused{sqlstate::kNotSupported,
+                      fmt::format("EXPLAIN with {} is not supported; leave it out", option)};
+    }
+  }
+  const std::string_view rest = tokens.rest();
+  return std::string(text.size() - rest.size(), ' ') + std::string(rest);
+}
+
 constexpr std::string_view kIdle[] = {"vacuum",   "analyze", "checkpoint", "listen",
                                       "unlisten", "reindex", "cluster"};
 
@@ -333,6 +403,8 @@ std::optional<ClientStatement> read_own(std::string_view text) {
     discard.all = discard.name == "all";
     expect_end(tokens);
     statement.what = discard;
+  } else if (std::optional<SetStatement> set_config = read_set_config(tokens)) {
+    statement.what = *std::move(set_config);
   } else if (tokens.take_word("copy")) {
     statement.what = read_copy(tokens);
   } else if (tokens.peek().kind == Token::Kind::kWord &&
@@ -350,15 +422,24 @@ std::optional<ClientStatement> read_own(std::string_view text) {
 }  // namespace
 
 ReadStatement read_statement(std::string_view text) {
+  std::optional<std::string> explained;
   try {
-    if (std::optional<ClientStatement> own = read_own(text)) return {std::move(own), {}};
+    explained = read_explain(text);
+    std::optional<ClientStatement> own = explained ? std::nullopt : read_own(text);
+    if (own) return {std::move(own), {}};
   } catch (const Refused& refused) {
     return {std::nullopt, StatementResult::failure(refused.sqlstate, refused.message)};
   }
-  ParsedStatement parsed = parse_statement(text);
+  ParsedStatement parsed = parse_statement(explained ? *explained : text);
   if (!parsed.command) return {std::nullopt, std::move(parsed.failure)};
+  if (explained && parsed.command->kind != syntax::Command::Kind::kOperation) {
+    return {std::nullopt,
+            StatementResult::failure(sqlstate::kSyntaxError,
+                                     "EXPLAIN explains a SELECT, an INSERT, an UPDATE or a DELETE")};
+  }
   ClientStatement statement;
   statement.text = text;
+  statement.explains = explained.has_value();
   statement.what = std::make_shared<const syntax::Command>(*std::move(parsed.command));
   return {std::move(statement), {}};
 }

@@ -18,11 +18,13 @@
 namespace mneme {
 
 struct SetStatement {
-  enum class Kind { kSet, kReset, kShow };
+  // kSetConfig: SELECT set_config(name, value, is_local), of literals.
+  enum class Kind { kSet, kReset, kShow, kSetConfig };
   Kind kind = Kind::kSet;
   std::string name;                  // "all": every one
   std::optional<std::string> value;  // nothing: DEFAULT
   bool is_local = false;
+  std::string column;  // kSetConfig: what the result's column is named
 };
 
 struct DiscardStatement {
@@ -50,6 +52,7 @@ struct IdleStatement {
 
 struct ClientStatement {
   std::string text;
+  bool explains = false;  // EXPLAIN: the command's plan is shown, and it does not run
   std::variant<std::monostate, std::shared_ptr<const syntax::Command>, SetStatement, DiscardStatement,
                CopyStatement, IdleStatement>
       what;  // monostate: empty

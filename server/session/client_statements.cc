@@ -32,6 +32,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
                                           std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
   const syntax::Command& command = named.prepared->command();
   if (command.changes_schema()) return change_schema(named.statement);
+  if (named.statement.explains) return explain(named, rows);
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall) return control(command);
   if (waiting_ == Waiting::kNever && host_.statements_wait()) return {Done::kWork};
@@ -51,6 +52,21 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
       seat_.session().execute(*named.prepared, parameters, scales, rows, stop_.get());
   if (!result) return {Done::kRetry};
   return {Done::kYes, *std::move(result)};
+}
+
+ClientSession::Ran ClientSession::explain(Named& named, ResultSink& rows) {
+  if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
+  if (!seat_.take()) return {Done::kRetry};
+  std::vector<std::string> lines;
+  std::optional<StatementResult> result = seat_.session().explain(*named.prepared, lines);
+  if (!result) return {Done::kRetry};
+  if (!result->ok()) return {Done::kYes, *std::move(result)};
+  rows.begin(named.columns);
+  for (const std::string& line : lines) {
+    const Argument row = Argument::of(Value::of_text(line));
+    rows.add({&row, 1});
+  }
+  return {Done::kYes, tagged("EXPLAIN")};
 }
 
 ClientSession::Ran ClientSession::control(const syntax::Command& command) {
@@ -87,6 +103,7 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
 
 void ClientSession::after_block(bool is_committed) {
   settings_.end_block(is_committed);
+  share_settings();
   portals_.clear();
 }
 
@@ -118,6 +135,13 @@ ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement
   return {Done::kYes, seat_.session().run(statement.text)};
 }
 
+void ClientSession::share_settings() {
+  const std::vector<Settings::Shown> shown = settings_.all();
+  std::vector<SystemCatalog::Setting> settings;
+  for (const Settings::Shown& each : shown) settings.push_back({each.name, each.value});
+  SystemCatalog::set_settings(*values_, settings);
+}
+
 StatementResult ClientSession::run_set(const SetStatement& statement, ResultSink& rows) {
   using Kind = SetStatement::Kind;
   const auto add = [&](std::initializer_list<std::string_view> texts) {
@@ -141,13 +165,19 @@ StatementResult ClientSession::run_set(const SetStatement& statement, ResultSink
   }
   if (statement.kind == Kind::kReset && statement.name == "all") {
     settings_.reset_all();
+    share_settings();
     return tagged("RESET");
   }
   StatementResult done = statement.kind == Kind::kReset || !statement.value
                              ? settings_.reset(statement.name, statement.is_local)
                              : settings_.set(statement.name, *statement.value, statement.is_local);
+  share_settings();
   if (done.ok()) done.tag = statement.kind == Kind::kReset ? "RESET" : "SET";
-  if (done.ok() && statement.is_local && !in_block())
+  if (done.ok() && statement.kind == Kind::kSetConfig) {
+    add({settings_.get(statement.name).value_or("")});
+    done.tag = "SELECT 1";
+  }
+  if (done.ok() && statement.is_local && statement.kind == Kind::kSet && !in_block())
     done.warning = "SET LOCAL can only be used in transaction blocks";
   if (!done.ok() && seat_.is_taken()) seat_.session().fail_block();
   return done;
@@ -177,6 +207,7 @@ StatementResult ClientSession::discard(const DiscardStatement& statement) {
   if (statement.all) {
     statements_.clear();
     settings_.reset_all();
+    share_settings();
   }
   return tagged(statement.all ? "DISCARD ALL" : "DISCARD");
 }

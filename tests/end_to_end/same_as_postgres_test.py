@@ -95,6 +95,15 @@ class SameAsPostgres(EndToEndTest):
     def test_utf8(self):
         self.compare(statements_of("utf8.sql"))
 
+    def test_jdbc(self):
+        self.compare(statements_of("jdbc.sql"))
+
+    def test_settings(self):
+        self.compare(statements_of("settings.sql"))
+
+    def test_arrays(self):
+        self.compare(statements_of("arrays.sql"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,25 @@
+-- Arrays as values of queries.
+SELECT ARRAY[1, 2, 3];
+SELECT ARRAY[1, NULL, 3], ARRAY['a', 'b c', 'NULL', '', NULL], ARRAY[1.5, 2, 10.25], ARRAY[true, false];
+SELECT ARRAY[1, '2'], ARRAY['2020-01-01'::timestamp, NULL], ARRAY[0.1::double precision, 1];
+SELECT ARRAY['a', 1];
+SELECT ARRAY[1, true];
+SELECT ARRAY[id, id * 2] FROM dept ORDER BY id;
+SELECT id, ARRAY[name, code] AS both FROM emp ORDER BY id;
+SELECT (ARRAY[10, 20, 30])[2], (ARRAY[10, 20, 30])[0], (ARRAY[10, 20, 30])[4], (ARRAY[10, 20])[NULL];
+SELECT (ARRAY[10, 20, 30])[2] + 1, (ARRAY['x', 'y'])[1] || 'z', (ARRAY[1.5, 2])[1] * 2, (ARRAY[true, false])[2];
+SELECT id, (ARRAY[name, 'other'])[id] FROM dept ORDER BY id;
+SELECT array_length(ARRAY[1, 2], 1), array_upper(ARRAY[1, 2], 1), array_lower(ARRAY[1, 2], 1), cardinality(ARRAY[1, 2, 3]), array_length(ARRAY[1, 2], 2);
+SELECT cardinality(array_agg(id)), (array_agg(id ORDER BY id))[2] FROM dept;
+SELECT (SELECT array_agg(id ORDER BY id) FROM dept)[1];
+SELECT (ARRAY(SELECT id FROM dept ORDER BY id))[3];
+SELECT array_to_string(ARRAY[1, 2, NULL, 4], ','), array_to_string(ARRAY['a', NULL], '-', '?');
+SELECT unnest(ARRAY[3, 1, 2]) AS each ORDER BY each;
+SELECT * FROM unnest(ARRAY['p', 'q']) WITH ORDINALITY AS u(each, number) ORDER BY number;
+SELECT generate_subscripts(ARRAY['p', 'q'], 1);
+SELECT id FROM dept WHERE id = ANY (ARRAY[1, 3]) ORDER BY id;
+SELECT ARRAY[1, 2] = ARRAY[1, 2], ARRAY[1, 2] <> ARRAY[1, 3], ARRAY[1, 2] = ARRAY[2, 1];
+SELECT ARRAY[1, 2] = '{1,2}', ARRAY[1, 2] = '{1, 2}', '{ 1 , 2 }' = ARRAY[1, 2];
+SELECT (1)[1];
+SELECT (ARRAY[1, 2])[true];
+SELECT (ARRAY[1, 2])['1'];
