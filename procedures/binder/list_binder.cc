@@ -8,6 +8,7 @@
 #include "procedures/binder/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/array_text.h"
+#include "procedures/values/value_text.h"
 
 namespace mneme {
 
@@ -45,8 +46,46 @@ static void check_arrays(Op op, const Expr& left, const Expr& right, ir::SourceL
   refuse_as(sqlstate::kNotSupported, where, "arrays are compared by =, <> and IS DISTINCT FROM alone");
 }
 
+// Spells a literal that is compared with an array as the array's own text is spelled, element by element.
+static void spell_as_array(Expr& literal, const Expr& array, std::deque<std::string>& strings) {
+  const bool is_literal =
+      is_unknown(literal) && literal.kind == ExprKind::kConstant && !literal.constant.is_null();
+  if (!is_literal || array.type.elements == TypeKind::kNull || is_vector(literal.constant.as_text())) return;
+  const std::optional<ArrayElements> elements = array_elements(literal.constant.as_text());
+  if (!elements) {
+    refuse_as(sqlstate::kInvalidText, literal.where, "malformed array literal: \"{}\"",
+              literal.constant.as_text());
+  }
+  Type type{.kind = array.type.elements};
+  fmt::memory_buffer text;
+  text.push_back('{');
+  for (const std::optional<std::string>& element : *elements) {
+    if (text.size() > 1) text.push_back(',');
+    if (!element) {
+      text.append(std::string_view("NULL"));
+      continue;
+    }
+    fmt::memory_buffer spelled;
+    Arena arena;
+    Value value;
+    SqlError error;
+    if (type.is_integer() || type.kind == TypeKind::kBoolean) {
+      if (!parse_value(type, *element, arena, value, error))
+        refuse_as(error.sqlstate, literal.where, "{}", error.message);
+      print_value(type, value, spelled);
+    } else {
+      spelled.append(*element);
+    }
+    append_array_element({spelled.data(), spelled.size()}, text);
+  }
+  text.push_back('}');
+  literal.constant = Value::of_text(strings.emplace_back(fmt::to_string(text)));
+}
+
 Expr ExpressionBinder::compare(Op op, Expr left, Expr right, ir::SourceLocation where) {
   check_arrays(op, left, right, where);
+  spell_as_array(left, right, strings_);
+  spell_as_array(right, left, strings_);
   unify_for_comparison(left, right, where);
   return nodes::make_binary(op, kBoolean, std::move(left), std::move(right), where);
 }

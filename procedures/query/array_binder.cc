@@ -16,7 +16,7 @@ namespace {
 
 constexpr Type kIntegerType{.kind = TypeKind::kInt};
 
-Expr number_of(int64_t number, ir::SourceLocation where) {
+Expr count_constant(int64_t number, ir::SourceLocation where) {
   Expr constant;
   constant.type = kCountType;
   constant.where = where;
@@ -108,7 +108,7 @@ Expr SelectBinder::field_of(Expr value, const syntax::Expr& field) {
   const bool is_number = field.text == "n";
   std::vector<Expr> args;
   args.push_back(std::move(value));
-  args.push_back(number_of(is_number ? 2 : 1, field.where));
+  args.push_back(count_constant(is_number ? 2 : 1, field.where));
   Expr result = call_provided("mneme_field", std::move(args), field.where);
   if (is_number) result.type = kIntegerType;
   return result;
@@ -146,7 +146,7 @@ Expr SelectBinder::bind_bits(const syntax::Expr& expr, ExpressionBinder& binder)
   if (shifts && args[1].type.kind == TypeKind::kBigInt) undefined();
   Type type = args[0].type;
   if (!shifts && args.size() > 1 && bits_of(args[1].type) > bits_of(type)) type = args[1].type;
-  if (shifts) args.push_back(number_of(bits_of(type), expr.where));
+  if (shifts) args.push_back(count_constant(bits_of(type), expr.where));
   constexpr std::array<std::pair<std::string_view, const char*>, 6> kFunctions{{{"&", "mneme_and"},
                                                                                 {"|", "mneme_or"},
                                                                                 {"#", "mneme_xor"},

@@ -8,8 +8,8 @@
 //                   ->  Point Lookup on dept d using dept_pkey
 //                         Key: id
 //
-// Nodes       Point Lookup: a whole key of a unique index. Range Scan: an index from one key to another. Scan:
-//             all rows. A node's rows come from those below it; a join's first node is its outer side.
+// Nodes       Point Lookup: a whole key of a unique index. Range Scan: an index from one key to another.
+//             Scan: all rows. A node's rows come from those below it; a join's first node is its outer side.
 // Filtered    conditions drop some of the node's rows.
 // Sort keys   the numbers of the result's columns where a query has them, as ORDER BY may name them.
 #pragma once
