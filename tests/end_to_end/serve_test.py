@@ -118,6 +118,41 @@ class Serve(EndToEndTest):
         self.assertGreater(int(self.psql(server, insert)[0]), 60)
         self.assertEqual(self.psql(server, "SELECT count(*), count(DISTINCT id) FROM item;"), ["61|61"])
 
+    def test_explain_shows_the_steps_and_their_indexes(self):
+        server = self.serve("--create")
+        self.psql(server, "CREATE TABLE t (id int PRIMARY KEY, v int); CREATE INDEX t_v ON t (v);")
+        self.assertEqual(self.psql(server, "EXPLAIN SELECT * FROM t WHERE id = 1;"), ["Point Lookup on t using t_pkey", "  Key: id"])
+        joined = self.psql(server, "EXPLAIN SELECT v, count(*) FROM t a JOIN t b USING (v) GROUP BY v ORDER BY 2;")
+        self.assertEqual([line.strip(" ->") for line in joined],
+                         ["Sort", "Sort Key: 2", "HashAggregate", "Nested Loop", "Scan on t a", "Range Scan on t b using t_v", "Key: v"])
+        self.assertEqual(self.psql(server, "EXPLAIN (COSTS OFF) UPDATE t SET v = 1 WHERE v > 3;")[0], "Update on t")
+        result = server.client("psql", "-X", "-c", "EXPLAIN ANALYZE SELECT 1", "-v", "VERBOSITY=sqlstate")
+        self.assertIn("0A000", result.stderr)
+        self.assertEqual(self.psql(server, "SELECT count(*) FROM t;"), ["0"])
+
+    def test_constraints_hold_after_a_kill(self):
+        server = self.serve("--create")
+        self.psql(server, """
+            CREATE TABLE shop (id int PRIMARY KEY, rating int CHECK (rating > 0));
+            CREATE TABLE item (id int PRIMARY KEY, shop int REFERENCES shop ON DELETE CASCADE);
+            CREATE PROCEDURE close_shop(i int) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM shop WHERE id = i; END $$;
+            INSERT INTO shop VALUES (1, 5), (2, 4);
+            INSERT INTO item VALUES (1, 1), (2, 1), (3, 2);
+            ALTER TABLE item ADD COLUMN note varchar(9) NOT NULL DEFAULT 'none';
+            INSERT INTO item VALUES (3, 2, 'kept') ON CONFLICT (id) DO UPDATE SET note = excluded.note;
+            CALL close_shop(1);""")
+        rows = "SELECT * FROM item ORDER BY id;"
+        self.assertEqual(self.psql(server, rows), ["3|2|kept"])
+        server.end(signal.SIGKILL)
+        server = self.serve()
+        self.assertEqual(self.psql(server, rows), ["3|2|kept"])
+        for statement, state in (("INSERT INTO item VALUES (4, 1, 'x')", "23503"), ("INSERT INTO shop VALUES (3, 0)", "23514"),
+                                 ("INSERT INTO item VALUES (3, 2, 'x')", "23505")):
+            result = server.client("psql", "-X", "-c", statement, "-v", "VERBOSITY=sqlstate")
+            self.assertIn(state, result.stderr, statement)
+        self.psql(server, "INSERT INTO item (id, shop) VALUES (5, 2); CALL close_shop(2);")
+        self.assertEqual(self.psql(server, rows), [])
+
     def test_text_beyond_ascii_outlives_a_kill_and_goes_through_copy(self):
         server = self.serve("--create")
         self.psql(server, """
