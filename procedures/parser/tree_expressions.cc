@@ -252,6 +252,20 @@ void check_collation(MnemeParser::CastContext* context, size_t child) {
             name);
 }
 
+// A subscript stands behind a name, a parameter, parentheses or another subscript.
+void check_subscript(MnemeParser::CastContext* context, size_t i) {
+  auto* before = context->children[i - 1];
+  const bool is_accepted = dynamic_cast<MnemeParser::ReferenceContext*>(before) != nullptr ||
+                           dynamic_cast<MnemeParser::ParameterValueContext*>(before) != nullptr ||
+                           dynamic_cast<MnemeParser::ParenthesisContext*>(before) != nullptr ||
+                           dynamic_cast<MnemeParser::ScalarQueryContext*>(before) != nullptr ||
+                           before->getText() == "]";
+  if (is_accepted) return;
+  auto* bracket = dynamic_cast<antlr4::tree::TerminalNode*>(context->children[i]);
+  refuse(location(bracket->getSymbol()),
+         "syntax error at or near \"[\": put what has the subscript in parentheses");
+}
+
 Expr read_cast(MnemeParser::CastContext* context) {
   Expr expr = read_primary(context->primary());
   size_t next_type = 0;
@@ -260,6 +274,7 @@ Expr read_cast(MnemeParser::CastContext* context) {
     const std::string token = context->children[i]->getText();
     if (lowered(token) == "collate") check_collation(context, i);
     if (token != "::" && token != "[") continue;
+    if (token == "[") check_subscript(context, i);
     Expr outer = make_syntax(token == "::" ? ExprKind::kCast : ExprKind::kSubscript, expr.where);
     outer.args.push_back(std::move(expr));
     if (token == "::") {

@@ -23,3 +23,7 @@ SELECT ARRAY[1, 2] = '{1,2}', ARRAY[1, 2] = '{1, 2}', '{ 1 , 2 }' = ARRAY[1, 2];
 SELECT (1)[1];
 SELECT (ARRAY[1, 2])[true];
 SELECT (ARRAY[1, 2])['1'];
+SELECT NULL[3];
+SELECT ARRAY[1, 2][1];
+SELECT (ARRAY[1, 2])[2];
+SELECT 5[1];
