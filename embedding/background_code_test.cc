@@ -2,7 +2,7 @@
 // by it; a database that is closed before leaves neither a compiler nor its files.
 //
 // Method: MNEME_CXX names a script that answers for its version at once, and compiles only when the test
-// opens a FIFO that it reads. So the test decides when the compiler goes on, and nothing depends on how long
+// writes a word into a FIFO that it reads. So the test decides when the compiler goes on, and nothing depends on how long
 // anything takes.
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -32,6 +32,10 @@ class BackgroundCodeTest : public testing::Test {
   BackgroundCodeTest() {
     CHECK(mkdtemp(home_.data()) != nullptr);
     CHECK(::mkfifo(gate().c_str(), 0600) == 0);
+    // Opened for both, the gate takes a word whether or not a compiler reads: where none runs, the test fails
+    // and does not wait.
+    gate_file_ = ::open(gate().c_str(), O_RDWR | O_CLOEXEC);
+    CHECK(gate_file_ >= 0);
     std::ofstream(compiler()) << "#!/bin/sh\n"
                               << "[ \"$1\" = --version ] && exec " << kNativeBuild.compiler << " --version\n"
                               << "echo $$ > " << process_file() << ".new\n"
@@ -63,6 +67,7 @@ class BackgroundCodeTest : public testing::Test {
     } else {
       ::unsetenv("XDG_CACHE_HOME");
     }
+    ::close(gate_file_);
     std::filesystem::remove_all(home_);
   }
 
@@ -78,7 +83,10 @@ class BackgroundCodeTest : public testing::Test {
     EXPECT_TRUE(result.committed()) << result.message;
     return result.committed() ? result.results[0].scalar.as_int() : -1;
   }
-  void let_compiler(const std::string& word) { std::ofstream(gate()) << word << "\n"; }
+  void let_compiler(const std::string& word) const {
+    const std::string line = word + "\n";
+    CHECK(::write(gate_file_, line.data(), line.size()) == static_cast<ssize_t>(line.size()));
+  }
   // Returns the compiler's process once it runs.
   pid_t await_compiler() const {
     pid_t process = 0;
@@ -87,6 +95,7 @@ class BackgroundCodeTest : public testing::Test {
   }
 
   std::string home_ = testing::TempDir() + "background_code_XXXXXX";
+  int gate_file_ = -1;
   std::optional<std::string> former_cache_;
   std::vector<std::string> notices_;
   std::unique_ptr<EmbeddedDatabase> opened_;

@@ -15,7 +15,7 @@ namespace mneme {
 namespace {
 
 constexpr size_t kMostKeyBytes = size_t{1} << 20;
-// As a TLS client names PostgreSQL's protocol (ALPN): a length, and the name.
+// The name of PostgreSQL's protocol as a TLS client sends it (ALPN), behind its length.
 constexpr std::string_view kProtocol = "\x0apostgresql";
 
 std::string last_reason() {

@@ -66,7 +66,7 @@ struct ForeignKey {
   bool operator==(const ForeignKey&) const = default;
 };
 
-// A condition, as SQL, that is false for no row. For the binder, too.
+// A condition, as SQL, that is false for no row. The binder sees to it, as it does to foreign keys.
 struct CheckConstraint {
   std::string name;
   std::string condition;
@@ -111,9 +111,9 @@ class Catalog {
   // The table's columns become NOT NULL, and its rows are laid out anew.
   Result<IndexId> add_primary_key(TableId table, std::vector<ColumnId> columns);
   void empty(TableId table);
-  // Its rows are laid out anew. The column is the last one.
+  // Makes the column the table's last one. The rows are laid out anew.
   Result<ColumnId> add_column(TableId table, Column column);
-  // The columns behind it get lower numbers. No index and no constraint has the column.
+  // Takes out a column that no index and no constraint has. The columns behind it get lower numbers.
   void drop_column(TableId table, ColumnId column);
   void add_check(TableId table, CheckConstraint check);
   void add_foreign_key(TableId table, ForeignKey key);

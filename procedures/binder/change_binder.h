@@ -45,7 +45,7 @@ class ChangeBinder {
         procedure_(procedure),
         keeps_found_(keeps_found) {}
 
-  // `change`: of one row, where it is an INSERT.
+  // An INSERT in `change` has one row.
   void bind(const syntax::Operation& change, const Perform& perform, Statements& out);
 
  private:
@@ -84,7 +84,7 @@ class ChangeBinder {
   // loop.
   void keep_columns(const TableDefinition& table, std::string_view prefix, const Columns& columns,
                     ir::Statement& statement, Statements& out);
-  // Whether a row of the table has these values, as a variable.
+  // Appends a look-up of a row with these values. Returns the variable that says whether there is one.
   VariableId probe(const TableDefinition& table, const Columns& columns,
                    const std::vector<std::string>& variables, ir::SourceLocation where, Statements& out);
   void perform_unseen(const syntax::Operation& change, Statements& out);

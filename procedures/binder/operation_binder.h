@@ -38,7 +38,7 @@ class OperationBinder {
   // Returns a condition to evaluate before the operation that was bound last: one that raises, as PostgreSQL
   // does when it plans, or one that names no column, which is evaluated once even if there is no row.
   std::optional<ir::Expr> take_raising();
-  // After a change of the operation: as the free function.
+  // Calls the free function below. A caller that has changed an operation's outputs calls this afterwards.
   void note_names(ir::Operation& operation) const;
   // Returns the names of the outputs of the operation that was bound last, "" where PostgreSQL has none.
   std::vector<std::string> output_names() const;

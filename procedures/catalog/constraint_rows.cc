@@ -82,7 +82,7 @@ void key_columns(const SystemCatalog& catalog, RowMaker& rows) {
   }
 }
 
-// Of a foreign key: the columns that it refers to.
+// A foreign key has rows for the columns that it refers to; other constraints, for their own columns.
 void constraint_columns(const SystemCatalog& catalog, RowMaker& rows) {
   const Program& program = catalog.program();
   for (const oids::Constraint& each : oids::constraints(program)) {

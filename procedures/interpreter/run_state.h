@@ -44,7 +44,7 @@ struct RunState {
   [[nodiscard]] bool goes_on(ir::SourceLocation where) {
     return stop == nullptr || !stop->is_due() || end_stopped(where);
   }
-  // The same, and looks in any case. For the beginning of a run.
+  // Does the same at once, whatever the calls before. A run begins with it.
   [[nodiscard]] bool may_begin(ir::SourceLocation where) {
     return stop == nullptr || stop->reason() == StopRequest::Reason::kNone || end_stopped(where);
   }

@@ -12,7 +12,7 @@ enum class FrameMode : uint8_t {
   kGroups,  // sets of peers, which are rows that ORDER BY does not tell apart
 };
 
-// In the order in which they stand: a frame's end is none that comes before its start.
+// The bounds, sorted by the row that they name: a frame's end may not come before its start.
 enum class FrameBoundKind : uint8_t {
   kUnboundedPreceding,
   kPreceding,

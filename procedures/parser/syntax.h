@@ -437,7 +437,8 @@ struct Definition {
   std::optional<Procedure> procedure;
   std::optional<Alteration> alteration = std::nullopt;
   std::string text;  // as written, without the semicolon
-  // A table's without its foreign keys, and the ALTER TABLE ... ADD of each; no such: there are none.
+  // A table with foreign keys: its text without them, and the ALTER TABLE ... ADD that adds each. Both are
+  // empty for other definitions.
   std::string text_without_foreign_keys = {};
   std::vector<std::string> foreign_keys = {};
 

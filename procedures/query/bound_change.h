@@ -21,8 +21,8 @@ struct BoundChange {
   BoundQuery each;
   // So many of the first columns are the changed row's primary key; 0: of an INSERT.
   size_t key_columns = 0;
-  // Where these columns of the rows, the key of ON CONFLICT DO UPDATE, are equal in two of them, the second
-  // would change what the statement has changed: an error.
+  // The columns that are the key of ON CONFLICT DO UPDATE. Two rows with the same key are an error, as the
+  // second would change a row that the statement has already changed.
   std::vector<size_t> conflict_columns = {};
 };
 

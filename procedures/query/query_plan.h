@@ -222,14 +222,14 @@ struct RecursionPlan {
   bool all = false;     // otherwise rows that are there already are dropped
   std::unique_ptr<QueryPlan> first;
   std::unique_ptr<QueryPlan> step;
-  // Over a row of the one or the other.
+  // Make the table's types of what a row of `first`, or of `step`, holds.
   std::vector<ir::Expr> first_casts;
   std::vector<ir::Expr> step_casts;
 };
 
 struct QueryPlan {
   std::vector<Column> columns;
-  // One of the four.
+  // Exactly one of the four is there; `rows` is the plan of VALUES.
   std::unique_ptr<SelectPlan> select;
   std::unique_ptr<SetPlan> set;
   std::unique_ptr<RecursionPlan> recursion;

@@ -17,7 +17,8 @@ namespace mneme::query {
 inline constexpr Type kTruthType{.kind = TypeKind::kBoolean};
 inline constexpr Type kCountType{.kind = TypeKind::kBigInt};
 
-// Of a pair (element, number) of information_schema._pg_expandarray(), as text. No text has a precision.
+// The type of what information_schema._pg_expandarray() returns: a pair (element, number), spelled as text.
+// Its precision of 1 distinguishes it, as no other text has a precision.
 inline constexpr Type kExpandedType{.kind = TypeKind::kVarchar, .precision = 1, .is_text = true};
 
 // A function that gives rows.

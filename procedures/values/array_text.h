@@ -16,7 +16,7 @@ using ArrayElements = std::vector<std::optional<std::string>>;
 // Returns the array's elements, or nothing where the text is no array.
 std::optional<ArrayElements> array_elements(std::string_view text);
 
-// Whether it is a vector, which is written as 1 2 3, and counted from 0.
+// Returns whether the text is a vector's, which is written as 1 2 3. Its elements are counted from 0.
 inline bool is_vector(std::string_view text) {
   return !text.starts_with('{');
 }

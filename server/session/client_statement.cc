@@ -330,7 +330,7 @@ CopyStatement read_copy(Tokens& tokens) {
   return copy;
 }
 
-// Of EXPLAIN, in parentheses. What it could say is refused where we don't say it.
+// Reads one option of EXPLAIN (...). Refuses an option that asks for something EXPLAIN doesn't show here.
 void read_explain_option(Tokens& tokens) {
   const std::string option = take_name(tokens);
   if (option == "format") {

@@ -48,7 +48,7 @@ std::optional<uint64_t> milliseconds_of(std::string_view text) {
   return number > kMost ? std::nullopt : std::optional(static_cast<uint64_t>(number));
 }
 
-// As PostgreSQL shows it: in the largest unit that leaves a whole number.
+// Returns the duration as PostgreSQL shows it, in the largest unit that leaves a whole number.
 std::string text_of_duration(uint64_t milliseconds) {
   if (milliseconds == 0) return "0";
   const auto* const unit =

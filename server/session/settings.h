@@ -27,7 +27,7 @@ class Settings {
 
   // nullopt: there is no such parameter.
   std::optional<std::string> get(std::string_view name) const;
-  // Of a parameter that is a duration.
+  // Returns the value of a parameter that is a duration, such as statement_timeout.
   uint64_t milliseconds(std::string_view name) const;
   struct Shown {
     std::string name;

@@ -124,7 +124,7 @@ class Replies {
     return lines;
   }
 
-  // Of BackendKeyData, for a cancel.
+  // Return what the server sent in BackendKeyData. A CancelRequest names both.
   uint32_t session() const { return session_; }
   uint32_t secret() const { return secret_; }
 
