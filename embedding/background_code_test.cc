@@ -2,8 +2,8 @@
 // by it; a database that is closed before leaves neither a compiler nor its files.
 //
 // Method: MNEME_CXX names a script that answers for its version at once, and compiles only when the test
-// writes a word into a FIFO that it reads. So the test decides when the compiler goes on, and nothing depends on how long
-// anything takes.
+// writes a word into a FIFO that it reads. So the test decides when the compiler goes on, and nothing depends
+// on how long anything takes.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

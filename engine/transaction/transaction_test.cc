@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/testing/test_database.h"
+#include "engine/testing/interleaved_transactions.h"
 
 namespace mneme {
 namespace {
@@ -17,50 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Every test runs with ordered and with hash indexes under the unique keys.
-class TransactionTest : public testing::TestWithParam<bool> {
- protected:
-  TransactionTest() : t(3, GetParam()), a(t.db, t.db.worker(WorkerId{0})), b(t.db, t.db.worker(WorkerId{1})) {
-    UnloggedWriter writer(t.db);
-    for (int64_t id = 1; id <= 3; ++id) {
-      CHECK(writer.insert(t.kItem, t.values(id, 10, 100 + id, 50)) == AccessStatus::kOk);
-    }
-  }
-  void TearDown() override {
-    a.abort();
-    b.abort();
-    for (const TableIndex& index : t.db.table(t.kItem).indexes()) index.index->verify();
-  }
-
-  static CommitStatus commit(Transaction& x) { return TestDatabase::commit(x).status; }
-  std::optional<int64_t> committed_amount(int64_t id) {
-    a.begin();
-    const std::optional<int64_t> amount = t.amount(a, id);
-    EXPECT_EQ(commit(a), CommitStatus::kCommitted);
-    return amount;
-  }
-  std::vector<int64_t> committed_group(int64_t group) {
-    a.begin();
-    const std::vector<int64_t> ids = t.ids_in_group(a, group);
-    EXPECT_EQ(commit(a), CommitStatus::kCommitted);
-    return ids;
-  }
-  // Durable and out of everybody's sight: all that tidying can do is done.
-  void tidy() {
-    for (int round = 0; round < 3; ++round) {
-      for (uint32_t i = 0; i < t.db.worker_count(); ++i) t.db.worker(WorkerId{i}).tidy(t.log, 1000);
-    }
-  }
-  size_t entries(IndexId id) {
-    size_t count = 0;
-    t.db.index(id).index->for_each([&](const uint64_t*, Row*) { ++count; });
-    return count;
-  }
-
-  TestDatabase t;
-  Transaction a;
-  Transaction b;
-};
+class TransactionTest : public InterleavedTransactions {};
 
 TEST_P(TransactionTest, ReadsItsOwnWritesAndOthersSeeThemAfterTheCommit) {
   a.begin();
@@ -206,68 +163,6 @@ TEST_P(TransactionTest, DuplicateKeysAreRefused) {
   EXPECT_EQ(entries(t.kById), 3u);
   EXPECT_EQ(entries(t.kByGroup), 3u);
   EXPECT_EQ(entries(t.kByCode), 3u);
-}
-
-TEST_P(TransactionTest, ASavepointTakesBackWhatCameAfterIt) {
-  a.begin();
-  EXPECT_EQ(t.set(a, 1, t.kAmount, 51), AccessStatus::kOk);
-  EXPECT_EQ(t.insert(a, 8, 10, 108, 80), AccessStatus::kOk);
-  const Transaction::Savepoint point = a.savepoint();
-  EXPECT_EQ(t.set(a, 1, t.kAmount, 52), AccessStatus::kOk);
-  EXPECT_EQ(t.set(a, 2, t.kCode, 202), AccessStatus::kOk);
-  EXPECT_EQ(t.set(a, 3, t.kGroup, 30), AccessStatus::kOk);
-  EXPECT_EQ(t.erase(a, 8), AccessStatus::kOk);
-  EXPECT_EQ(t.insert(a, 9, 10, 109, 90), AccessStatus::kOk);
-  EXPECT_EQ(t.erase(a, 3), AccessStatus::kOk);
-  for (int again = 0; again < 2; ++again) {
-    EXPECT_TRUE(a.roll_back_to(point));
-    EXPECT_EQ(t.amount(a, 1), 51);
-    EXPECT_EQ(t.amount(a, 8), 80);
-    EXPECT_EQ(t.amount(a, 9), std::nullopt);
-    EXPECT_THAT(t.ids_in_group(a, 10), testing::UnorderedElementsAre(1, 2, 3, 8));
-    EXPECT_THAT(t.ids_in_group(a, 30), IsEmpty());
-    // What was taken back may be done once more, otherwise.
-    EXPECT_EQ(t.insert(a, 9, 20, 202, 91 + again), AccessStatus::kOk);
-    EXPECT_EQ(t.set(a, 1, t.kAmount, 60), AccessStatus::kOk);
-  }
-  EXPECT_EQ(commit(a), CommitStatus::kCommitted);
-  EXPECT_EQ(committed_amount(1), 60);
-  EXPECT_EQ(committed_amount(2), 50);
-  EXPECT_EQ(committed_amount(3), 50);
-  EXPECT_EQ(committed_amount(8), 80);
-  EXPECT_EQ(committed_amount(9), 92);
-  EXPECT_THAT(committed_group(10), testing::UnorderedElementsAre(1, 2, 3, 8));
-  EXPECT_THAT(committed_group(20), ElementsAre(9));
-  tidy();
-  EXPECT_EQ(entries(t.kById), 5u);
-  EXPECT_EQ(entries(t.kByGroup), 5u);
-  EXPECT_EQ(entries(t.kByCode), 5u);
-}
-
-TEST_P(TransactionTest, WhatASavepointTookBackDoesNotCommit) {
-  a.begin();
-  const Transaction::Savepoint point = a.savepoint();
-  EXPECT_EQ(t.insert(a, 9, 10, 109, 90), AccessStatus::kOk);
-  EXPECT_EQ(t.erase(a, 2), AccessStatus::kOk);
-  EXPECT_TRUE(a.roll_back_to(point));
-  EXPECT_EQ(commit(a), CommitStatus::kCommitted);
-  EXPECT_EQ(committed_amount(9), std::nullopt);
-  EXPECT_EQ(committed_amount(2), 50);
-  tidy();
-  EXPECT_EQ(entries(t.kById), 3u);
-  EXPECT_EQ(entries(t.kByCode), 3u);
-}
-
-TEST_P(TransactionTest, ARowThatAnotherChangedBehindASavepointIsAConflict) {
-  a.begin();
-  b.begin();
-  const Transaction::Savepoint point = a.savepoint();
-  EXPECT_EQ(t.set(a, 1, t.kAmount, 51), AccessStatus::kOk);
-  EXPECT_EQ(t.set(b, 1, t.kAmount, 52), AccessStatus::kOk);
-  EXPECT_EQ(commit(b), CommitStatus::kCommitted);
-  if (a.roll_back_to(point)) {
-    EXPECT_EQ(commit(a), CommitStatus::kConflict);
-  }
 }
 
 TEST_P(TransactionTest, TwoInsertsOfOneKeyConflict) {

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/expression_binder.h"
-#include "procedures/binder/expression_nodes.h"
+#include "procedures/binder/statement_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
@@ -19,108 +19,7 @@ using ir::StatementKind;
 
 namespace {
 
-constexpr const char* kForeignKeyViolation = "23503";
-constexpr const char* kCheckViolation = "23514";
 constexpr const char* kInvalidColumnReference = "42P10";
-
-Statement make(StatementKind kind, ir::SourceLocation where) {
-  Statement statement;
-  statement.kind = kind;
-  statement.where = where;
-  return statement;
-}
-
-std::string new_name(const Column& column) {
-  return "new " + column.name;
-}
-std::string old_name(const Column& column) {
-  return "old " + column.name;
-}
-
-syntax::Expr name_reference(std::string qualifier, std::string name, ir::SourceLocation where) {
-  syntax::Expr expr;
-  expr.kind = syntax::ExprKind::kReference;
-  expr.qualifier = std::move(qualifier);
-  expr.text = std::move(name);
-  expr.where = where;
-  return expr;
-}
-
-syntax::Expr equality(syntax::Expr left, syntax::Expr right) {
-  syntax::Expr equal;
-  equal.kind = syntax::ExprKind::kBinary;
-  equal.op = ir::Op::kEqual;
-  equal.where = left.where;
-  equal.args.push_back(std::move(left));
-  equal.args.push_back(std::move(right));
-  return equal;
-}
-
-// The message of a RAISE, where each % stands for an argument.
-std::string as_format(std::string_view message) {
-  std::string format;
-  for (const char c : message) format += c == '%' ? "%%" : std::string(1, c);
-  return format;
-}
-
-Statement raise_if(ir::Expr condition, const char* sqlstate, std::string_view message,
-                   ir::SourceLocation where) {
-  Statement choice = make(StatementKind::kIf, where);
-  choice.expr = std::move(condition);
-  Statement raise = make(StatementKind::kRaise, where);
-  raise.sqlstate = sqlstate;
-  raise.message = as_format(message);
-  choice.body.push_back(std::move(raise));
-  return choice;
-}
-
-ir::Expr constant(bool value, ir::SourceLocation where) {
-  ir::Expr expr = nodes::make(ir::ExprKind::kConstant, nodes::kBoolean, where);
-  expr.constant = Value::of_bool(value);
-  return expr;
-}
-
-ir::Expr negated(ir::Expr condition) {
-  const ir::SourceLocation where = condition.where;
-  return nodes::make_unary(ir::Op::kNot, nodes::kBoolean, std::move(condition), where);
-}
-
-Statement assign(VariableId variable, ir::Expr value, ir::SourceLocation where) {
-  Statement statement = make(StatementKind::kAssign, where);
-  statement.variable = variable;
-  statement.expr = std::move(value);
-  return statement;
-}
-
-bool shares(const std::vector<ColumnId>& a, const std::vector<ColumnId>& b) {
-  return std::ranges::any_of(a, [&](ColumnId column) { return std::ranges::find(b, column) != b.end(); });
-}
-
-// Returns the expression of ON CONFLICT DO UPDATE in which EXCLUDED's columns are the new row's variables. A
-// column without its table is ambiguous there, as in PostgreSQL.
-syntax::Expr with_excluded(syntax::Expr expr, const TableDefinition& table) {
-  if (expr.kind == syntax::ExprKind::kReference) {
-    const std::optional<ColumnId> column = table.find_column(expr.text);
-    if (expr.qualifier == "excluded") {
-      if (!column) {
-        refuse_as(sqlstate::kUndefinedColumn, expr.where, "column excluded.{} does not exist", expr.text);
-      }
-      return name_reference("", new_name(table.column(*column)), expr.where);
-    }
-    if (expr.qualifier.empty() && column)
-      refuse_as(sqlstate::kAmbiguousColumn, expr.where, "column reference \"{}\" is ambiguous", expr.text);
-    return expr;
-  }
-  for (syntax::Expr& arg : expr.args) arg = with_excluded(std::move(arg), table);
-  return expr;
-}
-
-std::vector<std::string> names_of(const TableDefinition& table, const std::vector<ColumnId>& columns,
-                                  std::string (*name)(const Column&)) {
-  std::vector<std::string> names;
-  for (const ColumnId column : columns) names.push_back(name(table.column(column)));
-  return names;
-}
 
 }  // namespace
 
@@ -172,13 +71,13 @@ void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Opera
   for (const Columns& arbiter : arbiters)
     conflicts.push_back(
         variable(probe(table, arbiter, names_of(table, arbiter, new_name), where, out), where));
-  Statement choice = make(StatementKind::kIf, where);
+  Statement choice = nodes::make_statement(StatementKind::kIf, where);
   choice.expr = ir::join(ir::Op::kOr, conflicts);
   Statements otherwise;
   if (change.on_conflict->updates) {
     bind(update_of_conflict(table, change, arbiters[0]), perform, otherwise);
   } else if (keeps_found_) {
-    otherwise.push_back(assign(names_.found(), constant(false, where), where));
+    otherwise.push_back(nodes::make_assign(names_.found(), nodes::make_boolean(false, where), where));
   }
   for (Statement& each : otherwise) choice.body.push_back(std::move(each));
   for (Statement& each : inserts) choice.else_body.push_back(std::move(each));
@@ -195,7 +94,7 @@ void ChangeBinder::hoist_values(const TableDefinition& table, OperationId id, bo
     may_be_null[i] = !column.nullable && (insert.values[i].kind != ir::ExprKind::kConstant ||
                                           insert.values[i].constant.is_null());
     const bool varies = insert.values[i].text_varies;
-    out.push_back(assign(kept, std::move(insert.values[i]), insert.where));
+    out.push_back(nodes::make_assign(kept, std::move(insert.values[i]), insert.where));
     insert.values[i] = variable(kept, insert.where);
     if (varies) names_.note_text_varies(kept);
   }
@@ -203,13 +102,13 @@ void ChangeBinder::hoist_values(const TableDefinition& table, OperationId id, bo
   for (uint32_t i = 0; looks_for_nulls && i < table.columns.size(); ++i) {
     if (may_be_null[i] == 0) continue;
     const Column& column = table.columns[i];
-    out.push_back(
-        raise_if(nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
-                                   variable(variable_named(new_name(column)), insert.where), insert.where),
-                 sqlstate::kNotNull,
-                 fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
-                             column.name, table.name),
-                 insert.where));
+    out.push_back(nodes::make_raise_if(
+        nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
+                          variable(variable_named(new_name(column)), insert.where), insert.where),
+        sqlstate::kNotNull,
+        fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+                    column.name, table.name),
+        insert.where));
   }
 }
 
@@ -246,6 +145,23 @@ syntax::Operation ChangeBinder::update_of_conflict(const TableDefinition& table,
   update.into = insert.into;
   update.strict = insert.strict;
   return update;
+}
+
+syntax::Expr ChangeBinder::with_excluded(syntax::Expr expr, const TableDefinition& table) {
+  if (expr.kind == syntax::ExprKind::kReference) {
+    const std::optional<ColumnId> column = table.find_column(expr.text);
+    if (expr.qualifier == "excluded") {
+      if (!column) {
+        refuse_as(sqlstate::kUndefinedColumn, expr.where, "column excluded.{} does not exist", expr.text);
+      }
+      return syntax::reference("", new_name(table.column(*column)), expr.where);
+    }
+    if (expr.qualifier.empty() && column)
+      refuse_as(sqlstate::kAmbiguousColumn, expr.where, "column reference \"{}\" is ambiguous", expr.text);
+    return expr;
+  }
+  for (syntax::Expr& arg : expr.args) arg = with_excluded(std::move(arg), table);
+  return expr;
 }
 
 std::vector<ColumnId> columns_of_conflict(const Catalog& catalog, const TableDefinition& table,
@@ -332,158 +248,26 @@ void ChangeBinder::bind_delete(const TableDefinition& table, const syntax::Opera
   out.push_back(std::move(erase));
 }
 
-std::vector<ChangeBinder::Reference> ChangeBinder::references_to(const TableDefinition& table,
-                                                                 const Columns* changed) const {
-  std::vector<Reference> references;
-  for (const TableDefinition& other : catalog_.tables()) {
-    for (const ForeignKey& key : other.foreign_keys) {
-      if (key.referenced == table.id && (changed == nullptr || shares(key.referenced_columns, *changed)))
-        references.push_back({&other, &key});
-    }
-  }
-  return references;
-}
-
-void ChangeBinder::follow_delete(const TableDefinition& table, const Reference& reference,
-                                 ir::SourceLocation where, Statements& out) {
-  const ForeignKey& key = *reference.key;
-  const std::vector<std::string> old = names_of(table, key.referenced_columns, old_name);
-  switch (key.on_delete) {
-    case ForeignKeyAction::kNoAction:
-    case ForeignKeyAction::kRestrict:
-      return expect_no_reference(table, reference, where, out);
-    case ForeignKeyAction::kCascade:
-      return perform_unseen(rows_of(ir::OperationKind::kDelete, *reference.table, key.columns, old, where),
-                            out);
-    case ForeignKeyAction::kSetNull:
-    case ForeignKeyAction::kSetDefault:
-      break;
-  }
-  syntax::Operation update = rows_of(ir::OperationKind::kUpdate, *reference.table, key.columns, old, where);
-  for (const ColumnId column : key.columns) {
-    update.columns.push_back({reference.table->column(column).name, where});
-    syntax::Expr& value = update.values.emplace_back();
-    value.where = where;
-    if (key.on_delete == ForeignKeyAction::kSetDefault) value.kind = syntax::ExprKind::kDefault;
-  }
-  perform_unseen(update, out);
-}
-
-void ChangeBinder::expect_no_reference(const TableDefinition& table, const Reference& reference,
-                                       ir::SourceLocation where, Statements& out) {
-  const ForeignKey& key = *reference.key;
-  const VariableId found =
-      probe(*reference.table, key.columns, names_of(table, key.referenced_columns, old_name), where, out);
-  out.push_back(raise_if(
-      variable(found, where), kForeignKeyViolation,
-      fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
-                  table.name, key.name, reference.table->name),
-      where));
-}
-
-// The rows that refer to a key are looked at before it changes: FOR old, new IN SELECT ... LOOP.
-void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax::Operation& change,
-                                      const std::vector<Reference>& references, Statements& out) {
-  syntax::Operation rows = change;
-  rows.kind = ir::OperationKind::kSelect;
-  rows.text = "rows that refer to what changes in: " + change.text;
-  rows.for_update = change.where;
-  rows.items.clear();
-  rows.into.clear();
-  rows.columns.clear();
-  rows.values.clear();
-  const std::string& name =
-      (change.tables[0].alias.empty() ? change.tables[0].table : change.tables[0].alias).text;
-  Columns keys;
-  for (const Reference& each : references) {
-    for (const ColumnId column : each.key->referenced_columns) {
-      if (std::ranges::find(keys, column) == keys.end()) keys.push_back(column);
-    }
-  }
-  std::vector<syntax::Target> targets;
-  names_.open_block();
-  for (const ColumnId column : keys) {
-    const Column& definition = table.column(column);
-    const auto set = std::ranges::find(change.columns, definition.name, &syntax::Name::text);
-    syntax::Expr former = name_reference(name, definition.name, change.where);
-    syntax::Expr value = former;
-    if (set != change.columns.end()) {
-      value = change.values[static_cast<size_t>(set - change.columns.begin())];
-      if (value.kind == syntax::ExprKind::kDefault) {
-        refuse_as(sqlstate::kNotSupported, value.where,
-                  "a key that foreign keys refer to is not set to its DEFAULT here; write the value");
-      }
-    }
-    rows.items.push_back({false, {}, std::move(former), {}});
-    rows.items.push_back({false, {}, std::move(value), {}});
-    for (const std::string& each : {old_name(definition), new_name(definition)}) {
-      declare(each, definition.type, change.where);
-      targets.push_back({{each, change.where}, {}});
-    }
-  }
-  const VariableId seen = names_.declare_hidden("a key has changed", nodes::kBoolean);
-  out.push_back(assign(seen, constant(false, change.where), change.where));
-  Statement loop = make(StatementKind::kForQuery, change.where);
-  loop.operation = operations_.bind(rows, OperationBinder::Use::kForLoop, targets);
-  if (std::optional<ir::Expr> raising = operations_.take_raising())
-    out.push_back(make_raising(std::move(*raising)));
-  loop.found = names_.declare_hidden("found", nodes::kBoolean);
-  Statements body;
-  for (const Reference& each : references) follow_key_change(table, each, seen, change.where, body);
-  for (Statement& each : body) loop.body.push_back(std::move(each));
-  names_.close_block();
-  out.push_back(std::move(loop));
-}
-
-void ChangeBinder::follow_key_change(const TableDefinition& table, const Reference& each, VariableId seen,
-                                     ir::SourceLocation where, Statements& out) {
-  const ForeignKey& key = *each.key;
-  std::vector<ir::Expr> differ;
-  ExpressionBinder binder(names_, strings_);
-  for (const ColumnId column : key.referenced_columns) {
-    const Column& definition = table.column(column);
-    syntax::Expr differs = equality(name_reference("", old_name(definition), where),
-                                    name_reference("", new_name(definition), where));
-    differs.op = ir::Op::kNotEqual;
-    differ.push_back(binder.bind_condition(differs));
-  }
-  Statement choice = make(StatementKind::kIf, where);
-  choice.expr = ir::join(ir::Op::kOr, differ);
-  const std::vector<std::string> old = names_of(table, key.referenced_columns, old_name);
-  Statements body;
-  if (key.on_update == ForeignKeyAction::kNoAction || key.on_update == ForeignKeyAction::kRestrict) {
-    expect_no_reference(table, each, where, body);
-  } else {
-    // One row's new key may be another's old one: then the rows that refer to it would move twice.
-    body.push_back(
-        raise_if(variable(seen, where), sqlstate::kNotSupported,
-                 fmt::format("an UPDATE of several keys of table {}, which foreign key {} follows, is "
-                             "not supported: update one row at a time",
-                             table.name, key.name),
-                 where));
-    body.push_back(assign(seen, constant(true, where), where));
-    syntax::Operation update = rows_of(ir::OperationKind::kUpdate, *each.table, key.columns, old, where);
-    for (size_t i = 0; i < key.columns.size(); ++i) {
-      update.columns.push_back({each.table->column(key.columns[i]).name, where});
-      syntax::Expr value;
-      value.where = where;
-      if (key.on_update == ForeignKeyAction::kCascade)
-        value = name_reference("", new_name(table.column(key.referenced_columns[i])), where);
-      if (key.on_update == ForeignKeyAction::kSetDefault) value.kind = syntax::ExprKind::kDefault;
-      update.values.push_back(std::move(value));
-    }
-    // Its own foreign key is the one that is followed: the new key is there once the statement is done.
-    Statement statement = make(StatementKind::kOperation, where);
-    statement.operation = operations_.bind(update, OperationBinder::Use::kInto, {});
-    procedure_.operations[statement.operation.value].found = names_.declare_hidden("found", nodes::kBoolean);
-    note_names(catalog_, procedure_.operations[statement.operation.value]);
-    body.push_back(std::move(statement));
-  }
-  for (Statement& statement : body) choice.body.push_back(std::move(statement));
-  out.push_back(std::move(choice));
-}
-
 // ---- what all of them are made of ----
+
+std::string ChangeBinder::new_name(const Column& column) {
+  return "new " + column.name;
+}
+
+std::string ChangeBinder::old_name(const Column& column) {
+  return "old " + column.name;
+}
+
+std::vector<std::string> ChangeBinder::names_of(const TableDefinition& table, const Columns& columns,
+                                                std::string (*name)(const Column&)) {
+  std::vector<std::string> names;
+  for (const ColumnId column : columns) names.push_back(name(table.column(column)));
+  return names;
+}
+
+bool ChangeBinder::shares(const Columns& a, const Columns& b) {
+  return std::ranges::any_of(a, [&](ColumnId column) { return std::ranges::find(b, column) != b.end(); });
+}
 
 void ChangeBinder::check(const TableDefinition& table, const CheckConstraint& check, ir::SourceLocation where,
                          Statements& out) {
@@ -503,8 +287,8 @@ void ChangeBinder::check(const TableDefinition& table, const CheckConstraint& ch
     part.where = where;
   });
   ConstantFolder(strings_).fold_alone(condition);
-  out.push_back(raise_if(
-      negated(std::move(condition)), kCheckViolation,
+  out.push_back(nodes::make_raise_if(
+      nodes::make_not(std::move(condition)), sqlstate::kCheck,
       fmt::format("new row for relation \"{}\" violates check constraint \"{}\"", table.name, check.name),
       where));
 }
@@ -515,22 +299,22 @@ void ChangeBinder::expect_referenced(const TableDefinition& table, const Foreign
   for (const ColumnId column : key.columns) {
     const Column& definition = table.column(column);
     if (!definition.nullable) continue;
-    given.push_back(negated(nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
-                                              variable(variable_named(new_name(definition)), where), where)));
+    given.push_back(nodes::make_not(nodes::make_unary(
+        ir::Op::kIsNull, nodes::kBoolean, variable(variable_named(new_name(definition)), where), where)));
   }
   Statements looks;
   const VariableId found = probe(catalog_.table(key.referenced), key.referenced_columns,
                                  names_of(table, key.columns, new_name), where, looks);
-  looks.push_back(
-      raise_if(negated(variable(found, where)), kForeignKeyViolation,
-               fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"",
-                           table.name, key.name),
-               where));
+  looks.push_back(nodes::make_raise_if(
+      nodes::make_not(variable(found, where)), sqlstate::kForeignKey,
+      fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"", table.name,
+                  key.name),
+      where));
   if (given.empty()) {
     std::ranges::move(looks, std::back_inserter(out));
     return;
   }
-  Statement choice = make(StatementKind::kIf, where);
+  Statement choice = nodes::make_statement(StatementKind::kIf, where);
   choice.expr = ir::join(ir::Op::kAnd, given);
   for (Statement& each : looks) choice.body.push_back(std::move(each));
   out.push_back(std::move(choice));
@@ -551,10 +335,10 @@ void ChangeBinder::keep_columns(const TableDefinition& table, std::string_view p
   if (gives_row) {
     // RETURNING INTO takes one row.
     const VariableId seen = names_.declare_hidden("a row is there", nodes::kBoolean);
-    out.push_back(assign(seen, constant(false, where), where));
-    statement.body.push_back(
-        raise_if(variable(seen, where), sqlstate::kTooManyRows, "query returned more than one row", where));
-    statement.body.push_back(assign(seen, constant(true, where), where));
+    out.push_back(nodes::make_assign(seen, nodes::make_boolean(false, where), where));
+    statement.body.push_back(nodes::make_raise_if(variable(seen, where), sqlstate::kTooManyRows,
+                                                  "query returned more than one row", where));
+    statement.body.push_back(nodes::make_assign(seen, nodes::make_boolean(true, where), where));
     if (operation.strict)
       refuse_as(sqlstate::kNotSupported, where,
                 "RETURNING INTO STRICT is not supported where the table's constraints look at the row; leave "
@@ -574,8 +358,8 @@ syntax::Operation ChangeBinder::rows_of(ir::OperationKind kind, const TableDefin
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string& column = table.column(columns[i]).name;
     rows.text += fmt::format("{} {} = {}", i == 0 ? "" : " and", column, variables[i]);
-    rows.conditions.push_back(
-        equality(name_reference(table.name, column, where), name_reference("", variables[i], where)));
+    rows.conditions.push_back(syntax::comparison(ir::Op::kEqual, syntax::reference(table.name, column, where),
+                                                 syntax::reference("", variables[i], where)));
   }
   return rows;
 }
@@ -583,7 +367,7 @@ syntax::Operation ChangeBinder::rows_of(ir::OperationKind kind, const TableDefin
 VariableId ChangeBinder::probe(const TableDefinition& table, const Columns& columns,
                                const std::vector<std::string>& variables, ir::SourceLocation where,
                                Statements& out) {
-  Statement statement = make(StatementKind::kOperation, where);
+  Statement statement = nodes::make_statement(StatementKind::kOperation, where);
   statement.operation =
       operations_.bind(rows_of(ir::OperationKind::kSelect, table, columns, variables, where),
                        OperationBinder::Use::kPerform, {});
@@ -597,7 +381,7 @@ VariableId ChangeBinder::probe(const TableDefinition& table, const Columns& colu
 
 void ChangeBinder::perform_unseen(const syntax::Operation& change, Statements& out) {
   const Perform perform = [&](const syntax::Operation& operation, Statements&) {
-    Statement statement = make(StatementKind::kOperation, operation.where);
+    Statement statement = nodes::make_statement(StatementKind::kOperation, operation.where);
     statement.operation = operations_.bind(operation, OperationBinder::Use::kInto, {});
     statement.found = procedure_.operations[statement.operation.value].found =
         names_.declare_hidden("found", nodes::kBoolean);

@@ -90,6 +90,14 @@ class ChangeBinder {
   void perform_unseen(const syntax::Operation& change, Statements& out);
   syntax::Operation rows_of(ir::OperationKind kind, const TableDefinition& table, const Columns& columns,
                             const std::vector<std::string>& variables, ir::SourceLocation where) const;
+  static std::string new_name(const Column& column);
+  static std::string old_name(const Column& column);
+  static std::vector<std::string> names_of(const TableDefinition& table, const Columns& columns,
+                                           std::string (*name)(const Column&));
+  static bool shares(const Columns& a, const Columns& b);
+  // Returns the expression of ON CONFLICT DO UPDATE in which EXCLUDED's columns are the new row's variables.
+  // A column without its table is ambiguous there, as in PostgreSQL.
+  static syntax::Expr with_excluded(syntax::Expr expr, const TableDefinition& table);
   VariableId declare(const std::string& name, const Type& type, ir::SourceLocation where);
   ir::Expr variable(VariableId id, ir::SourceLocation where) const;
   VariableId variable_named(const std::string& name) const;

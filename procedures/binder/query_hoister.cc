@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "procedures/binder/constant_folding.h"
-#include "procedures/binder/plain_query.h"
+#include "procedures/binder/statement_nodes.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/plain_query.h"
 
 namespace mneme {
 
@@ -14,25 +15,6 @@ using ir::Statement;
 using ir::StatementKind;
 
 namespace {
-
-constexpr Type kYesOrNo{.kind = TypeKind::kBoolean};
-
-Statement statement_of(StatementKind kind, ir::SourceLocation where) {
-  Statement statement;
-  statement.kind = kind;
-  statement.where = where;
-  return statement;
-}
-
-Statement assign_flag(VariableId variable, bool value, ir::SourceLocation where) {
-  Statement assign = statement_of(StatementKind::kAssign, where);
-  assign.variable = variable;
-  assign.expr.emplace();
-  assign.expr->type = kYesOrNo;
-  assign.expr->constant = Value::of_bool(value);
-  assign.expr->where = where;
-  return assign;
-}
 
 // Returns the query as a procedure's SELECT, where it may be one.
 std::optional<syntax::Operation> as_operation(const syntax::Expr& expr) {
@@ -85,19 +67,15 @@ syntax::Expr QueryHoister::hoist_exists(const syntax::Expr& expr, syntax::Operat
                                         std::vector<Statement>& out) {
   const syntax::Name name = new_name(expr.where);
   query.items.clear();
-  Statement look = statement_of(StatementKind::kOperation, expr.where);
+  Statement look = nodes::make_statement(StatementKind::kOperation, expr.where);
   look.operation = operations_.bind(query, OperationBinder::Use::kPerform, {});
   if (std::optional<ir::Expr> raising = operations_.take_raising())
     out.push_back(make_raising(*std::move(raising)));
   ir::Operation& operation = procedure_.operations[look.operation.value];
-  operation.found = names_.declare(name, kYesOrNo, true, false);
+  operation.found = names_.declare(name, nodes::kBoolean, true, false);
   operations_.note_names(operation);
   out.push_back(std::move(look));
-  syntax::Expr found;
-  found.kind = syntax::ExprKind::kReference;
-  found.text = name.text;
-  found.where = expr.where;
-  return found;
+  return syntax::reference("", name.text, expr.where);
 }
 
 syntax::Expr QueryHoister::hoist_scalar(const syntax::Expr& expr, syntax::Operation query,
@@ -107,33 +85,20 @@ syntax::Expr QueryHoister::hoist_scalar(const syntax::Expr& expr, syntax::Operat
   const syntax::Name name = new_name(expr.where);
   names_.declare_record(name);
   query.items[0].alias = {"value", expr.where};
-  const VariableId seen = names_.declare_hidden("a row is there", kYesOrNo);
-  out.push_back(assign_flag(seen, false, expr.where));
-  Statement loop = statement_of(StatementKind::kForQuery, expr.where);
+  const VariableId seen = names_.declare_hidden("a row is there", nodes::kBoolean);
+  out.push_back(nodes::make_assign(seen, nodes::make_boolean(false, expr.where), expr.where));
+  Statement loop = nodes::make_statement(StatementKind::kForQuery, expr.where);
   loop.operation = operations_.bind(query, OperationBinder::Use::kForLoop, {{name, {}}});
   if (std::optional<ir::Expr> raising = operations_.take_raising())
     out.push_back(make_raising(*std::move(raising)));
-  loop.found = names_.declare_hidden("found", kYesOrNo);
+  loop.found = names_.declare_hidden("found", nodes::kBoolean);
   // The second row raises before its value takes the first one's place.
-  Statement again = statement_of(StatementKind::kIf, expr.where);
-  again.expr.emplace();
-  again.expr->kind = ir::ExprKind::kVariable;
-  again.expr->type = kYesOrNo;
-  again.expr->variable = seen;
-  again.expr->where = expr.where;
-  Statement raise = statement_of(StatementKind::kRaise, expr.where);
-  raise.sqlstate = sqlstate::kCardinality;
-  raise.message = "more than one row returned by a subquery used as an expression";
-  again.body.push_back(std::move(raise));
-  loop.body.push_back(std::move(again));
-  loop.body.push_back(assign_flag(seen, true, expr.where));
+  loop.body.push_back(
+      nodes::make_raise_if(nodes::make_variable(seen, nodes::kBoolean, expr.where), sqlstate::kCardinality,
+                           "more than one row returned by a subquery used as an expression", expr.where));
+  loop.body.push_back(nodes::make_assign(seen, nodes::make_boolean(true, expr.where), expr.where));
   out.push_back(std::move(loop));
-  syntax::Expr value;
-  value.kind = syntax::ExprKind::kReference;
-  value.qualifier = name.text;
-  value.text = "value";
-  value.where = expr.where;
-  return value;
+  return syntax::reference(name.text, "value", expr.where);
 }
 
 }  // namespace mneme

@@ -5,31 +5,19 @@
 #include "base/check.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
+#include "procedures/binder/statement_nodes.h"
 #include "procedures/ir/source_error.h"
 
 namespace mneme {
 
 using ir::Statement;
 using ir::StatementKind;
+using nodes::make_boolean;
+using nodes::make_statement;
 
 namespace {
 
 constexpr Type kLoopCounterType{.kind = TypeKind::kInt};
-
-Statement make_statement(StatementKind kind, ir::SourceLocation where) {
-  Statement statement;
-  statement.kind = kind;
-  statement.where = where;
-  return statement;
-}
-
-ir::Expr make_boolean(bool value, ir::SourceLocation where) {
-  ir::Expr expr;
-  expr.type.kind = TypeKind::kBoolean;
-  expr.constant = Value::of_bool(value);
-  expr.where = where;
-  return expr;
-}
 
 ir::Expr make_null(const Type& type, ir::SourceLocation where) {
   ir::Expr expr;

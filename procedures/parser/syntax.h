@@ -122,6 +122,27 @@ inline Expr join(ir::Op op, std::span<Expr> parts) {
   });
 }
 
+// qualifier.name, or name where the qualifier is empty.
+inline Expr reference(std::string qualifier, std::string name, SourceLocation where) {
+  Expr expr;
+  expr.kind = ExprKind::kReference;
+  expr.qualifier = std::move(qualifier);
+  expr.text = std::move(name);
+  expr.where = where;
+  return expr;
+}
+
+// left op right, as left = right.
+inline Expr comparison(ir::Op op, Expr left, Expr right) {
+  Expr expr;
+  expr.kind = ExprKind::kBinary;
+  expr.op = op;
+  expr.where = left.where;
+  expr.args.push_back(std::move(left));
+  expr.args.push_back(std::move(right));
+  return expr;
+}
+
 struct ColumnDefinition {
   Name name;
   TypeName type;

@@ -20,15 +20,6 @@ syntax::Expr parameter(size_t number, ir::SourceLocation where) {
   return expr;
 }
 
-syntax::Expr reference(const std::string& qualifier, const std::string& column, ir::SourceLocation where) {
-  syntax::Expr expr;
-  expr.kind = syntax::ExprKind::kReference;
-  expr.qualifier = qualifier;
-  expr.text = column;
-  expr.where = where;
-  return expr;
-}
-
 const TableDefinition& find_table(const Program& program, const syntax::Name& name) {
   const TableDefinition* table = program.catalog.find_table(name.text);
   if (table == nullptr)
@@ -76,7 +67,7 @@ class ChangeParts {
     }
     for (const ColumnId column : program_.catalog.index(*table_.primary_key).columns) {
       core.items.push_back(
-          {false, {}, reference(name.text, table_.column(column).name, operation_.where), {}});
+          {false, {}, syntax::reference(name.text, table_.column(column).name, operation_.where), {}});
       targets.emplace_back();
     }
     for (size_t i = 0; i < operation_.columns.size(); ++i) {
@@ -160,13 +151,9 @@ class ChangeParts {
     const syntax::Name& name =
         operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
     for (const ColumnId column : program_.catalog.index(*table_.primary_key).columns) {
-      syntax::Expr equality;
-      equality.kind = syntax::ExprKind::kBinary;
-      equality.op = ir::Op::kEqual;
-      equality.where = operation_.where;
-      equality.args.push_back(reference(name.text, table_.column(column).name, operation_.where));
-      equality.args.push_back(parameter(++number, operation_.where));
-      each.conditions.push_back(std::move(equality));
+      each.conditions.push_back(syntax::comparison(
+          ir::Op::kEqual, syntax::reference(name.text, table_.column(column).name, operation_.where),
+          parameter(++number, operation_.where)));
     }
     for (syntax::Expr& value : each.values) {
       if (value.kind != syntax::ExprKind::kDefault) value = parameter(++number, value.where);

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "procedures/binder/plain_query.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/plain_query.h"
 
 namespace mneme {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "procedures/binder/renumbering.h"
 #include "procedures/binder/schema_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
+#include "procedures/session/program_edit.h"
 
 namespace mneme {
 
@@ -42,46 +42,9 @@ const IndexDefinition* find_index(const Catalog& catalog, std::string_view name)
   return found == catalog.indexes().end() ? nullptr : &*found;
 }
 
-bool uses_table(const ir::Procedure& procedure, TableId table) {
-  return std::ranges::any_of(procedure.operations, [&](const ir::Operation& operation) {
-    return std::ranges::any_of(operation.access,
-                               [&](const ir::TableAccess& access) { return access.table == table; });
-  });
-}
-
-// A table's foreign keys are pieces of their own, so that they may go with the table that they refer to.
-std::vector<Definition> parts_of(const Definition& definition) {
-  std::vector<Definition> parts;
-  if (definition.foreign_keys.empty()) {
-    parts.push_back(std::move(parse(definition.text).front()));
-    return parts;
-  }
-  parts.push_back(std::move(parse(definition.text_without_foreign_keys).front()));
-  for (const std::string& key : definition.foreign_keys) parts.push_back(std::move(parse(key).front()));
-  return parts;
-}
-
-// The same program, whose source has tables and indexes first, each definition in a piece.
-std::unique_ptr<Program> in_definitions(const Program& program) {
-  const syntax::File definitions = parse_catalog(program.source.text());
-  SourceText source;
-  for (const bool procedures : {false, true}) {
-    for (const Definition& definition : definitions) {
-      if (definition.procedure.has_value() != procedures) continue;
-      for (const Definition& part : parts_of(definition)) source.add(part);
-    }
-  }
-  std::unique_ptr<Program> same = compile_source(source.text());
-  same->source = std::move(source);
-  return same;
-}
-
-class Change {
+class Change : private ProgramEdit {
  public:
-  Change(const Program& program, const syntax::Command& command)
-      : rewritten_(program.source.is_in_definitions() ? nullptr : in_definitions(program)),
-        program_(rewritten_ ? *rewritten_ : program),
-        command_(command) {}
+  Change(const Program& program, const syntax::Command& command) : ProgramEdit(program), command_(command) {}
 
   // Returns nullptr where there is nothing to change.
   std::unique_ptr<Program> make() {
@@ -93,9 +56,6 @@ class Change {
   const std::string& notice() const { return notice_; }
 
  private:
-  using Kind = SourcePiece::Kind;
-  using Pieces = std::vector<std::shared_ptr<const SourcePiece>>;
-
   std::unique_ptr<Program> truncate() {
     const Catalog& catalog = program_.catalog;
     std::vector<TableId> emptied;
@@ -452,11 +412,6 @@ class Change {
     return changed(std::move(catalog), std::move(pieces), users);
   }
 
-  void add_users(TableId table, std::vector<char>& users) const {
-    const std::vector<char> more = users_of(table);
-    for (size_t i = 0; i < more.size(); ++i) users[i] |= more[i];
-  }
-
   // The sequences that the table's SERIAL columns draw from: they are the table's own.
   std::vector<std::string> sequences_of(const TableDefinition& table) const {
     std::vector<std::string> sequences;
@@ -483,75 +438,13 @@ class Change {
     return changed(program_.catalog.without(index->id), std::move(pieces), users_of(index->table));
   }
 
-  // By procedure, whether it uses the table.
-  std::vector<char> users_of(TableId table) const {
-    std::vector<char> users;
-    for (const ir::Procedure& procedure : program_.procedures)
-      users.push_back(uses_table(procedure, table) ? 1 : 0);
-    return users;
-  }
-
-  static Pieces pieces_of(const SourceText& source) {
-    Pieces pieces;
-    for (size_t i = 0; i < source.pieces().size(); ++i) pieces.push_back(source.pieces().shared(i));
-    return pieces;
-  }
-
-  static Pieces::iterator find(Pieces& pieces, Kind kind, const std::string& name) {
-    return std::ranges::find_if(
-        pieces, [&](const auto& piece) { return piece->kind == kind && piece->name == name; });
-  }
-
-  // The program of these pieces and this catalog. `binds`: by procedure, whether it is to be bound anew; all
-  // others mean what they did.
   std::unique_ptr<Program> changed(Catalog catalog, Pieces pieces, const std::vector<char>& binds,
                                    std::optional<ProcedureId> gone = {}) const {
-    // A procedure that is bound anew may use whatever there is, so all that is comes before it.
-    if (std::ranges::find(binds, 1) != binds.end()) {
-      std::ranges::stable_partition(pieces,
-                                    [](const auto& piece) { return piece->kind != Kind::kProcedure; });
-    }
-    const Renumbering numbers(program_.catalog, catalog);
-    const std::vector<size_t> lines = lines_before_procedures();
-    auto next = std::make_unique<Program>();
-    std::vector<char> ordered(catalog.indexes().size());
-    for (size_t former = 0; auto& piece : pieces) {
-      if (piece->kind == Kind::kProcedure) {
-        if (gone && gone->value == former) ++former;
-        const ProcedureId id{static_cast<uint32_t>(next->procedures.size())};
-        const size_t here = next->source.lines();
-        std::shared_ptr<const BoundProcedure> bound =
-            binds[former] != 0 ? bind(catalog, *piece, here, id)
-                               : renumbered(program_.procedures.shared(former), numbers, id,
-                                            static_cast<int64_t>(here) - static_cast<int64_t>(lines[former]));
-        for (const IndexId index : bound->ordered) ordered[index.value] = 1;
-        next->procedures.push_back(std::move(bound));
-        ++former;
-      }
-      next->source.add(std::move(piece));
-    }
-    for (uint32_t i = 0; i < ordered.size(); ++i) catalog.mark_ordered(IndexId{i}, ordered[i] != 0);
-    next->catalog = std::move(catalog);
-    return next;
-  }
-
-  std::shared_ptr<const BoundProcedure> bind(const Catalog& catalog, const SourcePiece& piece,
-                                             size_t lines_before, ProcedureId id) const {
     try {
-      return bind_one(catalog, piece.text, lines_before, id);
+      return ProgramEdit::changed(std::move(catalog), std::move(pieces), binds, gone);
     } catch (const SourceError& error) {
       refuse_uncompiled(error);
     }
-  }
-
-  std::vector<size_t> lines_before_procedures() const {
-    std::vector<size_t> before;
-    size_t lines = 0;
-    for (const SourcePiece& piece : program_.source.pieces()) {
-      if (piece.kind == Kind::kProcedure) before.push_back(lines);
-      lines += piece.lines;
-    }
-    return before;
   }
 
   [[noreturn]] void refuse_uncompiled(const SourceError& error) const {
@@ -581,8 +474,6 @@ class Change {
                   name);
   }
 
-  const std::unique_ptr<Program> rewritten_;
-  const Program& program_;
   const syntax::Command& command_;
   std::optional<Definition> named_;
   std::string notice_;

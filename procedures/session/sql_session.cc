@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
-#include <unordered_set>
 
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/interpreter/call_text.h"
@@ -17,50 +15,6 @@
 namespace mneme {
 
 namespace {
-
-constexpr uint32_t kMostAttempts = 10'000;
-
-StatementResult conflict() {
-  return StatementResult::failure(sqlstate::kSerializationFailure,
-                                  "could not serialize access due to concurrent update");
-}
-
-// Hands the rows that the interpreter records to a sink.
-class RecordedRows final : public Recording {
- public:
-  RecordedRows(std::span<const ResultColumn> columns, ResultSink& rows)
-      : columns_(columns), row_(columns.size()), rows_(rows) {}
-
-  // Before an attempt.
-  void begin() {
-    rows_.begin(columns_);
-    count_ = 0;
-  }
-  void record(OperationId, uint32_t, uint32_t rows, std::span<const Value> values) override {
-    count_ += rows;
-    const size_t width = row_.size();
-    if (width == 0 || rows == 0) return;
-    const size_t stride = values.size() / rows;  // what constraints look at comes behind the columns
-    for (uint32_t row = 0; row < rows; ++row) {
-      for (size_t column = 0; column < width; ++column)
-        row_[column] = Argument::of(values[row * stride + column]);
-      rows_.add(row_);
-    }
-  }
-  Recorded recall(OperationId, uint32_t, uint32_t) override {
-    CHECK(false && "a statement recalls nothing");
-    return {};
-  }
-  std::optional<Recorded> find(OperationId, uint32_t, uint32_t) override { return std::nullopt; }
-
-  uint32_t count() const { return count_; }
-
- private:
-  const std::span<const ResultColumn> columns_;
-  std::vector<Argument> row_;
-  ResultSink& rows_;
-  uint32_t count_ = 0;
-};
 
 // The rows of a result in PostgreSQL's text.
 class TextRows final : public ResultSink {
@@ -99,21 +53,6 @@ StatementResult read_only_failure(ir::OperationKind kind) {
   return StatementResult::failure(
       sqlstate::kReadOnlyTransaction,
       fmt::format("cannot execute {} in a read-only transaction", statement_word(kind)));
-}
-
-std::string tag_of(ir::OperationKind kind, uint32_t rows) {
-  switch (kind) {
-    case ir::OperationKind::kSelect:
-      return fmt::format("SELECT {}", rows);
-    case ir::OperationKind::kInsert:
-      return fmt::format("INSERT 0 {}", rows);
-    case ir::OperationKind::kUpdate:
-      return fmt::format("UPDATE {}", rows);
-    case ir::OperationKind::kDelete:
-      return fmt::format("DELETE {}", rows);
-  }
-  CHECK(false && "a kind of operation");
-  return {};
 }
 
 }  // namespace
@@ -244,6 +183,11 @@ StatementResult SqlSession::control(const syntax::Command& command) {
   return block_ == Block::kFailed ? in_failed_block() : begin_block(command.read_only);
 }
 
+StatementResult SqlSession::conflict() {
+  return StatementResult::failure(sqlstate::kSerializationFailure,
+                                  "could not serialize access due to concurrent update");
+}
+
 StatementResult SqlSession::in_failed_block() {
   return StatementResult::failure(
       sqlstate::kFailedTransaction,
@@ -344,154 +288,6 @@ StatementResult SqlSession::end_block(bool commit_it) {
   return result;
 }
 
-template <typename Attempt>
-bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
-  for (uint32_t attempts = 1;; ++attempts) {
-    if (block_ == Block::kNone) {
-      sequences_.rolled_back();
-      attempts == 1 ? transaction_.begin() : transaction_.begin_again();
-    }
-    Ran ran = attempt();
-    if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
-    if (ran == Ran::kFailed) return false;
-    if (ran == Ran::kCompleted) return true;
-    if (block_ != Block::kNone || attempts == kMostAttempts) {
-      result = conflict();
-      return false;
-    }
-    std::this_thread::yield();
-  }
-}
-
-StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind kind,
-                                      std::span<const Argument> parameters, ResultSink& rows) {
-  std::vector<Argument> arguments(parameters.begin(), parameters.end());
-  for (const Argument& hidden : hidden_arguments(query.procedure)) arguments.push_back(hidden);
-  RecordedRows recorded(query.columns, rows);
-  RunRequest request = RunRequest::of(query.procedure, arguments, transaction_);
-  request.body = query.body;
-  request.recording = &recorded;
-  request.sequences = &sequences_;
-  request.stop = stop_;
-  StatementResult result;
-  const bool done = run_attempts(
-      [&] {
-        recorded.begin();
-        return run_body(request, result);
-      },
-      result);
-  if (done) result.tag = tag_of(kind, recorded.count());
-  return result;
-}
-
-namespace {
-
-// A value for each variable of a query: its parameters, the time, and what it sets itself.
-struct QueryInputs {
-  QueryInputs(const ir::Procedure& procedure, std::span<const Argument> parameters)
-      : variables(procedure.variables.size()), arrays(parameters.size()) {
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      variables[i] = parameters[i].scalar;
-      arrays[i] = {parameters[i].array, parameters[i].null_array};
-    }
-    if (procedure.call_time.valid())
-      variables[procedure.call_time.value] = Value::of_int(current_timestamp());
-  }
-
-  std::vector<Value> variables;
-  std::vector<ArrayValue> arrays;
-};
-
-}  // namespace
-
-StatementResult SqlSession::run_select(const BoundStatement& statement, std::span<const Argument> parameters,
-                                       ResultSink& rows) {
-  const BoundSelect& select = *statement.select();
-  const QueryInputs inputs(select.procedure, parameters);
-  StatementResult result;
-  std::vector<Argument> row(select.columns.size());
-  uint64_t count = 0;
-  const auto add = [&](std::span<const Value> values) {
-    arena_.reset();
-    for (size_t i = 0; i < row.size(); ++i) {
-      row[i] = Argument::of(values[i]);
-      if (!select.columns[i].type.is_array || values[i].is_null()) continue;
-      // The query has the array's text.
-      const Result<Argument> array = parse_argument(select.columns[i].type, values[i].as_text(), arena_);
-      CHECK(array.ok());
-      row[i] = *array;
-    }
-    rows.add(row);
-    ++count;
-    return true;
-  };
-  const bool done = run_attempts(
-      [&] {
-        rows.begin(select.columns);
-        count = 0;
-        return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                                   statement.system(), &sequences_, stop_, add),
-                     result);
-      },
-      result);
-  if (done) result.tag = fmt::format("SELECT {}", count);
-  return result;
-}
-
-StatementResult SqlSession::run_change(const BoundStatement& statement, std::span<const Argument> parameters,
-                                       ResultSink& rows) {
-  const BoundChange& change = *statement.change();
-  const ir::OperationKind kind = statement.command().operation->kind;
-  const BoundSelect& select = *change.rows;
-  const QueryInputs inputs(select.procedure, parameters);
-  RecordedRows recorded(change.each.columns, rows);
-  StatementResult result;
-  const bool done = run_attempts(
-      [&] {
-        recorded.begin();
-        arena_.reset();
-        query::RowStore found(select.columns.size());
-        std::unordered_set<std::string> seen;
-        const auto add = [&](std::span<const Value> values) {
-          std::string key;
-          for (size_t i = 0; i < change.key_columns; ++i)
-            query::append_key(select.columns[i].type.kind, values[i], key);
-          if (change.key_columns == 0 || seen.insert(std::move(key)).second) found.add(values, &arena_);
-          return true;
-        };
-        Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                                      statement.system(), &sequences_, stop_, add),
-                        result);
-        std::vector<Argument> arguments(select.columns.size());
-        for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
-          arguments.resize(select.columns.size());
-          for (size_t column = 0; column < select.columns.size(); ++column)
-            arguments[column] = Argument::of(found.row(i)[column]);
-          for (const Argument& hidden : hidden_arguments(change.each.procedure)) arguments.push_back(hidden);
-          RunRequest request = RunRequest::of(change.each.procedure, arguments, transaction_);
-          request.body = change.each.body;
-          request.recording = &recorded;
-          request.sequences = &sequences_;
-          request.stop = stop_;
-          if (!change.conflict_columns.empty()) {
-            std::string key;
-            for (const size_t column : change.conflict_columns)
-              query::append_key(select.columns[column].type.kind, found.row(i)[column], key);
-            if (!seen.insert(std::move(key)).second) {
-              result = StatementResult::failure(
-                  sqlstate::kCardinality, "ON CONFLICT DO UPDATE command cannot affect row a second time");
-              return roll_back(result);
-            }
-          }
-          ran = run_body(request, result);
-        }
-        return ran;
-      },
-      result);
-  if (done) result.tag = tag_of(kind, recorded.count());
-  return result;
-}
-
 SqlSession::Ran SqlSession::run_body(const RunRequest& request, StatementResult& failure) {
   return ended(interpreter_.run(request), failure);
 }
@@ -577,123 +373,6 @@ StatementResult SqlSession::log_failure() const {
   const std::optional<Error> error = database_.log().failure();
   CHECK(error.has_value());
   return StatementResult::failure(sqlstate::kIoError, error->message);
-}
-
-std::vector<Argument> SqlSession::hidden_arguments(const ir::Procedure& procedure) const {
-  if (!procedure.call_time.valid()) return {};
-  return {Argument::of(Value::of_int(current_timestamp()))};
-}
-
-StatementResult SqlSession::run_call(const BoundCall& bound, std::span<const Argument> parameters,
-                                     ResultSink& rows) {
-  const ir::Procedure& callee = program_.procedure(bound.callee);
-  std::vector<Argument> arguments(parameters.begin(), parameters.end());
-  arguments.resize(bound.procedure.parameters.size());
-  for (const Argument& hidden : hidden_arguments(bound.procedure)) arguments.push_back(hidden);
-  RunRequest request;
-  request.procedure = &bound.procedure;
-  request.body = bound.procedure.body;
-  request.arguments = arguments;
-  const Outcome outcome = interpreter_.run(request);
-  if (!outcome.completed()) return StatementResult::failure(outcome.sqlstate, std::string(outcome.message));
-
-  arena_.reset();
-  Call call{bound.callee, {}};
-  std::span<const Argument> values = interpreter_.results();
-  size_t skipped = 0;  // arrays, which the bound procedure does not have
-  for (size_t i = 0; i < callee.parameters.size(); ++i) {
-    const Type& type = argument_type(callee, i);
-    if (!type.is_array) {
-      Value value = values.front().scalar;
-      if (type.is_string() && !value.is_null()) value = Value::of_text(arena_.copy(value.as_text()));
-      const Type& own =
-          bound.procedure
-              .variables[bound.procedure.parameters[parameters.size() + call.arguments.size() - skipped]
-                             .variable.value]
-              .type;
-      if (const std::string fault = fit_argument(own, type, value); !fault.empty()) {
-        return StatementResult::failure(
-            unfit_argument_state(type),
-            fmt::format("argument {} of procedure {} {}", i + 1, callee.name, fault));
-      }
-      call.arguments.push_back(Argument::of(value));
-      values = values.subspan(1);
-      continue;
-    }
-    ++skipped;
-    if (bound.arrays[i].parameter) {
-      call.arguments.push_back(parameters[*bound.arrays[i].parameter]);
-    } else if (!bound.arrays[i].text) {
-      call.arguments.emplace_back();
-    } else {
-      SqlError error;
-      if (!parse_argument(type, *bound.arrays[i].text, arena_, call.arguments.emplace_back(), error)) {
-        return StatementResult::failure(error.sqlstate, std::string(error.message));
-      }
-    }
-  }
-  return block_ == Block::kNone ? call_alone(call, rows) : call_in_block(call, rows);
-}
-
-namespace {
-
-StatementResult called(std::span<const Argument> results, ResultSink& rows) {
-  if (!results.empty()) rows.add(results);
-  StatementResult told;
-  told.tag = "CALL";
-  return told;
-}
-
-}  // namespace
-
-StatementResult SqlSession::call_alone(const Call& call, ResultSink& rows) {
-  const CallResult done = calls_.run(call, LoggedAs::kContent, stop_);
-  StatementResult result;
-  switch (done.status) {
-    case CallResult::Status::kCommitted:
-      result = called(done.results, rows);
-      result.lsn = done.lsn;
-      return result;
-    case CallResult::Status::kRolledBack:
-      result = StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
-      result.lsn = done.lsn;
-      return result;
-    case CallResult::Status::kStopped:
-      return StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
-    case CallResult::Status::kRefused:
-      return StatementResult::failure(
-          done.sqlstate.empty() ? sqlstate::kNotInPrerequisiteState : std::string(done.sqlstate),
-          std::string(done.message));
-    case CallResult::Status::kGaveUp:
-      return conflict();
-    case CallResult::Status::kOutOfMemory:
-      return StatementResult::failure(sqlstate::kOutOfMemory, std::string(done.message));
-    case CallResult::Status::kLogFailed:
-      break;
-  }
-  return log_failure();
-}
-
-StatementResult SqlSession::call_in_block(const Call& clients, ResultSink& rows) {
-  const ir::Procedure& procedure = program_.procedure(clients.procedure);
-  Call call = clients;
-  for (const Argument& hidden : hidden_arguments(procedure)) call.arguments.push_back(hidden);
-  const char* code = "";
-  if (const Result<void> checked = check_call(program_, call, &code); !checked) {
-    return StatementResult::failure(code, checked.error().message);
-  }
-  StatementResult failure;
-  RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
-  request.stop = stop_;
-  switch (run_body(request, failure)) {
-    case Ran::kCompleted:
-      return called(interpreter_.results(), rows);
-    case Ran::kConflict:
-      return conflict();
-    case Ran::kFailed:
-      break;
-  }
-  return failure;
 }
 
 }  // namespace mneme

@@ -150,6 +150,8 @@ class SqlSession {
   Ran roll_back(StatementResult& failure);
   Ran commit(StatementResult& result);
   StatementResult log_failure() const;
+  // Returns what a statement or block gets that met another transaction's change.
+  static StatementResult conflict();
   std::vector<Argument> hidden_arguments(const ir::Procedure& procedure) const;
 
   const Program& program_;

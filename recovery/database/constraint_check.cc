@@ -9,9 +9,6 @@ namespace mneme {
 
 namespace {
 
-constexpr const char* kForeignKeyViolation = "23503";
-constexpr const char* kCheckViolation = "23514";
-
 // A query that finds a row which violates the check. A column that is added by the same change has its
 // DEFAULT.
 std::string violating(const TableDefinition& former, const TableDefinition& table,
@@ -62,8 +59,8 @@ StatementResult check_added_constraints(WorkingDatabase& working, const Catalog&
       if (!found.ok()) return found;
       if (found.rows.empty()) continue;
       return StatementResult::failure(
-          kCheckViolation, fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row",
-                                       check.name, table.name));
+          sqlstate::kCheck, fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row",
+                                        check.name, table.name));
     }
     for (const ForeignKey& key : table.foreign_keys) {
       if (std::ranges::find(former->foreign_keys, key.name, &ForeignKey::name) != former->foreign_keys.end())
@@ -72,7 +69,7 @@ StatementResult check_added_constraints(WorkingDatabase& working, const Catalog&
       if (!found.ok()) return found;
       if (found.rows.empty()) continue;
       return StatementResult::failure(
-          kForeignKeyViolation,
+          sqlstate::kForeignKey,
           fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"", table.name,
                       key.name));
     }

@@ -1,4 +1,4 @@
-#include "procedures/binder/plain_query.h"
+#include "procedures/parser/plain_query.h"
 
 #include <algorithm>
 

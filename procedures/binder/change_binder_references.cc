@@ -1,0 +1,168 @@
+// What a DELETE or a changed key asks of the rows that refer to it: ON DELETE and ON UPDATE.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "procedures/binder/change_binder.h"
+#include "procedures/binder/constant_folding.h"
+#include "procedures/binder/expression_binder.h"
+#include "procedures/binder/statement_nodes.h"
+#include "procedures/ir/source_error.h"
+
+namespace mneme {
+
+using ir::Statement;
+using ir::StatementKind;
+
+std::vector<ChangeBinder::Reference> ChangeBinder::references_to(const TableDefinition& table,
+                                                                 const Columns* changed) const {
+  std::vector<Reference> references;
+  for (const TableDefinition& other : catalog_.tables()) {
+    for (const ForeignKey& key : other.foreign_keys) {
+      if (key.referenced == table.id && (changed == nullptr || shares(key.referenced_columns, *changed)))
+        references.push_back({&other, &key});
+    }
+  }
+  return references;
+}
+
+void ChangeBinder::follow_delete(const TableDefinition& table, const Reference& reference,
+                                 ir::SourceLocation where, Statements& out) {
+  const ForeignKey& key = *reference.key;
+  const std::vector<std::string> old = names_of(table, key.referenced_columns, old_name);
+  switch (key.on_delete) {
+    case ForeignKeyAction::kNoAction:
+    case ForeignKeyAction::kRestrict:
+      return expect_no_reference(table, reference, where, out);
+    case ForeignKeyAction::kCascade:
+      return perform_unseen(rows_of(ir::OperationKind::kDelete, *reference.table, key.columns, old, where),
+                            out);
+    case ForeignKeyAction::kSetNull:
+    case ForeignKeyAction::kSetDefault:
+      break;
+  }
+  syntax::Operation update = rows_of(ir::OperationKind::kUpdate, *reference.table, key.columns, old, where);
+  for (const ColumnId column : key.columns) {
+    update.columns.push_back({reference.table->column(column).name, where});
+    syntax::Expr& value = update.values.emplace_back();
+    value.where = where;
+    if (key.on_delete == ForeignKeyAction::kSetDefault) value.kind = syntax::ExprKind::kDefault;
+  }
+  perform_unseen(update, out);
+}
+
+void ChangeBinder::expect_no_reference(const TableDefinition& table, const Reference& reference,
+                                       ir::SourceLocation where, Statements& out) {
+  const ForeignKey& key = *reference.key;
+  const VariableId found =
+      probe(*reference.table, key.columns, names_of(table, key.referenced_columns, old_name), where, out);
+  out.push_back(nodes::make_raise_if(
+      variable(found, where), sqlstate::kForeignKey,
+      fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
+                  table.name, key.name, reference.table->name),
+      where));
+}
+
+// The rows that refer to a key are looked at before it changes: FOR old, new IN SELECT ... LOOP.
+void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax::Operation& change,
+                                      const std::vector<Reference>& references, Statements& out) {
+  syntax::Operation rows = change;
+  rows.kind = ir::OperationKind::kSelect;
+  rows.text = "rows that refer to what changes in: " + change.text;
+  rows.for_update = change.where;
+  rows.items.clear();
+  rows.into.clear();
+  rows.columns.clear();
+  rows.values.clear();
+  const std::string& name =
+      (change.tables[0].alias.empty() ? change.tables[0].table : change.tables[0].alias).text;
+  Columns keys;
+  for (const Reference& each : references) {
+    for (const ColumnId column : each.key->referenced_columns) {
+      if (std::ranges::find(keys, column) == keys.end()) keys.push_back(column);
+    }
+  }
+  std::vector<syntax::Target> targets;
+  names_.open_block();
+  for (const ColumnId column : keys) {
+    const Column& definition = table.column(column);
+    const auto set = std::ranges::find(change.columns, definition.name, &syntax::Name::text);
+    syntax::Expr former = syntax::reference(name, definition.name, change.where);
+    syntax::Expr value = former;
+    if (set != change.columns.end()) {
+      value = change.values[static_cast<size_t>(set - change.columns.begin())];
+      if (value.kind == syntax::ExprKind::kDefault) {
+        refuse_as(sqlstate::kNotSupported, value.where,
+                  "a key that foreign keys refer to is not set to its DEFAULT here; write the value");
+      }
+    }
+    rows.items.push_back({false, {}, std::move(former), {}});
+    rows.items.push_back({false, {}, std::move(value), {}});
+    for (const std::string& each : {old_name(definition), new_name(definition)}) {
+      declare(each, definition.type, change.where);
+      targets.push_back({{each, change.where}, {}});
+    }
+  }
+  const VariableId seen = names_.declare_hidden("a key has changed", nodes::kBoolean);
+  out.push_back(nodes::make_assign(seen, nodes::make_boolean(false, change.where), change.where));
+  Statement loop = nodes::make_statement(StatementKind::kForQuery, change.where);
+  loop.operation = operations_.bind(rows, OperationBinder::Use::kForLoop, targets);
+  if (std::optional<ir::Expr> raising = operations_.take_raising())
+    out.push_back(make_raising(std::move(*raising)));
+  loop.found = names_.declare_hidden("found", nodes::kBoolean);
+  Statements body;
+  for (const Reference& each : references) follow_key_change(table, each, seen, change.where, body);
+  for (Statement& each : body) loop.body.push_back(std::move(each));
+  names_.close_block();
+  out.push_back(std::move(loop));
+}
+
+void ChangeBinder::follow_key_change(const TableDefinition& table, const Reference& each, VariableId seen,
+                                     ir::SourceLocation where, Statements& out) {
+  const ForeignKey& key = *each.key;
+  std::vector<ir::Expr> differ;
+  ExpressionBinder binder(names_, strings_);
+  for (const ColumnId column : key.referenced_columns) {
+    const Column& definition = table.column(column);
+    differ.push_back(binder.bind_condition(
+        syntax::comparison(ir::Op::kNotEqual, syntax::reference("", old_name(definition), where),
+                           syntax::reference("", new_name(definition), where))));
+  }
+  Statement choice = nodes::make_statement(StatementKind::kIf, where);
+  choice.expr = ir::join(ir::Op::kOr, differ);
+  const std::vector<std::string> old = names_of(table, key.referenced_columns, old_name);
+  Statements body;
+  if (key.on_update == ForeignKeyAction::kNoAction || key.on_update == ForeignKeyAction::kRestrict) {
+    expect_no_reference(table, each, where, body);
+  } else {
+    // One row's new key may be another's old one: then the rows that refer to it would move twice.
+    body.push_back(nodes::make_raise_if(
+        variable(seen, where), sqlstate::kNotSupported,
+        fmt::format("an UPDATE of several keys of table {}, which foreign key {} follows, is "
+                    "not supported: update one row at a time",
+                    table.name, key.name),
+        where));
+    body.push_back(nodes::make_assign(seen, nodes::make_boolean(true, where), where));
+    syntax::Operation update = rows_of(ir::OperationKind::kUpdate, *each.table, key.columns, old, where);
+    for (size_t i = 0; i < key.columns.size(); ++i) {
+      update.columns.push_back({each.table->column(key.columns[i]).name, where});
+      syntax::Expr value;
+      value.where = where;
+      if (key.on_update == ForeignKeyAction::kCascade)
+        value = syntax::reference("", new_name(table.column(key.referenced_columns[i])), where);
+      if (key.on_update == ForeignKeyAction::kSetDefault) value.kind = syntax::ExprKind::kDefault;
+      update.values.push_back(std::move(value));
+    }
+    // Its own foreign key is the one that is followed: the new key is there once the statement is done.
+    Statement statement = nodes::make_statement(StatementKind::kOperation, where);
+    statement.operation = operations_.bind(update, OperationBinder::Use::kInto, {});
+    procedure_.operations[statement.operation.value].found = names_.declare_hidden("found", nodes::kBoolean);
+    note_names(catalog_, procedure_.operations[statement.operation.value]);
+    body.push_back(std::move(statement));
+  }
+  for (Statement& statement : body) choice.body.push_back(std::move(statement));
+  out.push_back(std::move(choice));
+}
+
+}  // namespace mneme

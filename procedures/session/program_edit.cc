@@ -1,0 +1,118 @@
+#include "procedures/session/program_edit.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "procedures/binder/renumbering.h"
+#include "procedures/parser/parser.h"
+
+namespace mneme {
+
+namespace {
+
+using syntax::Definition;
+
+bool uses_table(const ir::Procedure& procedure, TableId table) {
+  return std::ranges::any_of(procedure.operations, [&](const ir::Operation& operation) {
+    return std::ranges::any_of(operation.access,
+                               [&](const ir::TableAccess& access) { return access.table == table; });
+  });
+}
+
+// A table's foreign keys are pieces of their own, so that they may go with the table that they refer to.
+std::vector<Definition> parts_of(const Definition& definition) {
+  std::vector<Definition> parts;
+  if (definition.foreign_keys.empty()) {
+    parts.push_back(std::move(parse(definition.text).front()));
+    return parts;
+  }
+  parts.push_back(std::move(parse(definition.text_without_foreign_keys).front()));
+  for (const std::string& key : definition.foreign_keys) parts.push_back(std::move(parse(key).front()));
+  return parts;
+}
+
+// The same program, whose source has tables and indexes first, each definition in a piece.
+std::unique_ptr<Program> in_definitions(const Program& program) {
+  const syntax::File definitions = parse_catalog(program.source.text());
+  SourceText source;
+  for (const bool procedures : {false, true}) {
+    for (const Definition& definition : definitions) {
+      if (definition.procedure.has_value() != procedures) continue;
+      for (const Definition& part : parts_of(definition)) source.add(part);
+    }
+  }
+  std::unique_ptr<Program> same = compile_source(source.text());
+  same->source = std::move(source);
+  return same;
+}
+
+}  // namespace
+
+ProgramEdit::ProgramEdit(const Program& program)
+    : rewritten_(program.source.is_in_definitions() ? nullptr : in_definitions(program)),
+      program_(rewritten_ ? *rewritten_ : program) {}
+
+std::vector<char> ProgramEdit::users_of(TableId table) const {
+  std::vector<char> users;
+  for (const ir::Procedure& procedure : program_.procedures)
+    users.push_back(uses_table(procedure, table) ? 1 : 0);
+  return users;
+}
+
+ProgramEdit::Pieces ProgramEdit::pieces_of(const SourceText& source) {
+  Pieces pieces;
+  for (size_t i = 0; i < source.pieces().size(); ++i) pieces.push_back(source.pieces().shared(i));
+  return pieces;
+}
+
+ProgramEdit::Pieces::iterator ProgramEdit::find(Pieces& pieces, Kind kind, const std::string& name) {
+  return std::ranges::find_if(pieces,
+                              [&](const auto& piece) { return piece->kind == kind && piece->name == name; });
+}
+
+std::unique_ptr<Program> ProgramEdit::changed(Catalog catalog, Pieces pieces, const std::vector<char>& binds,
+                                              std::optional<ProcedureId> gone) const {
+  // A procedure that is bound anew may use whatever there is, so all that is comes before it.
+  if (std::ranges::find(binds, 1) != binds.end()) {
+    std::ranges::stable_partition(pieces, [](const auto& piece) { return piece->kind != Kind::kProcedure; });
+  }
+  const Renumbering numbers(program_.catalog, catalog);
+  const std::vector<size_t> lines = lines_before_procedures();
+  auto next = std::make_unique<Program>();
+  std::vector<char> ordered(catalog.indexes().size());
+  for (size_t former = 0; auto& piece : pieces) {
+    if (piece->kind == Kind::kProcedure) {
+      if (gone && gone->value == former) ++former;
+      const ProcedureId id{static_cast<uint32_t>(next->procedures.size())};
+      const size_t here = next->source.lines();
+      std::shared_ptr<const BoundProcedure> bound =
+          binds[former] != 0 ? bind_one(catalog, piece->text, here, id)
+                             : renumbered(program_.procedures.shared(former), numbers, id,
+                                          static_cast<int64_t>(here) - static_cast<int64_t>(lines[former]));
+      for (const IndexId index : bound->ordered) ordered[index.value] = 1;
+      next->procedures.push_back(std::move(bound));
+      ++former;
+    }
+    next->source.add(std::move(piece));
+  }
+  for (uint32_t i = 0; i < ordered.size(); ++i) catalog.mark_ordered(IndexId{i}, ordered[i] != 0);
+  next->catalog = std::move(catalog);
+  return next;
+}
+
+void ProgramEdit::add_users(TableId table, std::vector<char>& users) const {
+  const std::vector<char> more = users_of(table);
+  for (size_t i = 0; i < more.size(); ++i) users[i] |= more[i];
+}
+
+std::vector<size_t> ProgramEdit::lines_before_procedures() const {
+  std::vector<size_t> before;
+  size_t lines = 0;
+  for (const SourcePiece& piece : program_.source.pieces()) {
+    if (piece.kind == Kind::kProcedure) before.push_back(lines);
+    lines += piece.lines;
+  }
+  return before;
+}
+
+}  // namespace mneme

@@ -1,0 +1,50 @@
+// ProgramEdit: a program whose source is in pieces, one a definition, and the programs that follow from it
+// when pieces come or go. catalog_change.cc decides what a statement changes, and what it refuses.
+//
+// Invariants  tables, indexes and alterations come before procedures. A foreign key is an alteration of its
+//             own, so that it may go with the table that it refers to.
+// Cost        a program that was read from a file is compiled once more, to be in pieces. changed() binds the
+//             procedures that it is told to; it shares the others, or copies them where numbers or lines
+//             change.
+// Errors      changed() throws the SourceError of a procedure that can't be bound anew.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "procedures/binder/program.h"
+
+namespace mneme {
+
+class ProgramEdit {
+ protected:
+  using Kind = SourcePiece::Kind;
+  using Pieces = std::vector<std::shared_ptr<const SourcePiece>>;
+
+  explicit ProgramEdit(const Program& program);
+
+  // Returns, by procedure, whether it uses the table.
+  std::vector<char> users_of(TableId table) const;
+  // Adds the users of a table to those of others.
+  void add_users(TableId table, std::vector<char>& users) const;
+
+  static Pieces pieces_of(const SourceText& source);
+  static Pieces::iterator find(Pieces& pieces, Kind kind, const std::string& name);
+
+  // Returns the program of these pieces and this catalog, without the procedure that is gone. `binds`: by
+  // procedure, whether it is to be bound anew; all others mean what they did.
+  std::unique_ptr<Program> changed(Catalog catalog, Pieces pieces, const std::vector<char>& binds,
+                                   std::optional<ProcedureId> gone) const;
+
+ private:
+  std::vector<size_t> lines_before_procedures() const;
+
+  const std::unique_ptr<Program> rewritten_;
+
+ protected:
+  const Program& program_;
+};
+
+}  // namespace mneme
