@@ -282,6 +282,20 @@ Type text_type() {
   return type;
 }
 
+Type element_of(const Type& array) {
+  switch (array.elements) {
+    case TypeKind::kNull:
+    case TypeKind::kVarchar:
+    case TypeKind::kChar:
+      return text_type();
+    case TypeKind::kNumeric:
+    case TypeKind::kDecimal:
+      return kDecimalType;
+    default:
+      return Type{.kind = array.elements};
+  }
+}
+
 bool is_unknown(const Expr& expr) {
   return (expr.kind == ExprKind::kConstant || expr.kind == ExprKind::kVariable) &&
          expr.type.kind == TypeKind::kNull;

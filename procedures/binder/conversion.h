@@ -21,6 +21,9 @@ Type read_plain_type(const syntax::TypeName& name);
 Type numeric_type(uint32_t scale);
 Type text_type();
 
+// What an element of an array's text is read as.
+Type element_of(const Type& array);
+
 // A literal, or a parameter of a statement, whose type its context decides.
 bool is_unknown(const ir::Expr& expr);
 

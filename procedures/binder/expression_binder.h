@@ -64,6 +64,8 @@ class ExpressionBinder {
   ir::Expr bind_condition(const syntax::Expr& expr);
   // Converted as an assignment to `target` does.
   ir::Expr bind_for(const syntax::Expr& expr, const Type& target, std::string_view what);
+  // Spells a quoted literal as the text of an array of `element`.
+  ir::Expr spell_array(ir::Expr literal, const Type& element);
   // Makes numbers of different digits, which are results of one expression, keep their own digits. Only a
   // session's query needs that.
   void give_own_digits(const std::vector<ir::Expr*>& results) const;
@@ -91,6 +93,7 @@ class ExpressionBinder {
   ir::Expr bind_aggregate(const syntax::Expr& expr);
   ir::Expr negate_if(bool negated, ir::Expr expr);
   ir::Expr compare(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
+  void spell_as_array(ir::Expr& literal, const ir::Expr& array);
   VariableId bind_array(const syntax::Expr& expr, std::string_view construct);
 
   Names& names_;

@@ -46,46 +46,48 @@ static void check_arrays(Op op, const Expr& left, const Expr& right, ir::SourceL
   refuse_as(sqlstate::kNotSupported, where, "arrays are compared by =, <> and IS DISTINCT FROM alone");
 }
 
-// Spells a literal that is compared with an array as the array's own text is spelled, element by element.
-static void spell_as_array(Expr& literal, const Expr& array, std::deque<std::string>& strings) {
-  const bool is_literal =
-      is_unknown(literal) && literal.kind == ExprKind::kConstant && !literal.constant.is_null();
-  if (!is_literal || array.type.elements == TypeKind::kNull || is_vector(literal.constant.as_text())) return;
+Expr ExpressionBinder::spell_array(Expr literal, const Type& element) {
   const std::optional<ArrayElements> elements = array_elements(literal.constant.as_text());
   if (!elements) {
     refuse_as(sqlstate::kInvalidText, literal.where, "malformed array literal: \"{}\"",
               literal.constant.as_text());
   }
-  Type type{.kind = array.type.elements};
   fmt::memory_buffer text;
   text.push_back('{');
-  for (const std::optional<std::string>& element : *elements) {
+  for (const std::optional<std::string>& spelled : *elements) {
     if (text.size() > 1) text.push_back(',');
-    if (!element) {
+    if (!spelled) {
       text.append(std::string_view("NULL"));
       continue;
     }
-    fmt::memory_buffer spelled;
-    Arena arena;
-    Value value;
-    SqlError error;
-    if (type.is_integer() || type.kind == TypeKind::kBoolean) {
-      if (!parse_value(type, *element, arena, value, error))
-        refuse_as(error.sqlstate, literal.where, "{}", error.message);
-      print_value(type, value, spelled);
-    } else {
-      spelled.append(*element);
-    }
-    append_array_element({spelled.data(), spelled.size()}, text);
+    Expr value = make(ExprKind::kConstant, Type{}, literal.where);
+    value.constant = Value::of_text(*spelled);
+    value = convert_explicitly(std::move(value), element);
+    ConstantFolder folder(strings_);
+    folder.fold_alone(value);
+    CHECK(value.kind == ExprKind::kConstant);
+    fmt::memory_buffer printed;
+    print_value(element, value.constant, printed);
+    append_array_element({printed.data(), printed.size()}, text);
   }
   text.push_back('}');
-  literal.constant = Value::of_text(strings.emplace_back(fmt::to_string(text)));
+  literal.constant = Value::of_text(strings_.emplace_back(fmt::to_string(text)));
+  literal.type = text_type();
+  literal.type.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
+  return literal;
+}
+
+void ExpressionBinder::spell_as_array(Expr& literal, const Expr& array) {
+  const bool is_literal =
+      is_unknown(literal) && literal.kind == ExprKind::kConstant && !literal.constant.is_null();
+  if (!is_literal || array.type.elements == TypeKind::kNull || is_vector(literal.constant.as_text())) return;
+  literal = spell_array(std::move(literal), element_of(array.type));
 }
 
 Expr ExpressionBinder::compare(Op op, Expr left, Expr right, ir::SourceLocation where) {
   check_arrays(op, left, right, where);
-  spell_as_array(left, right, strings_);
-  spell_as_array(right, left, strings_);
+  spell_as_array(left, right);
+  spell_as_array(right, left);
   unify_for_comparison(left, right, where);
   return nodes::make_binary(op, kBoolean, std::move(left), std::move(right), where);
 }

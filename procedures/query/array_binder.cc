@@ -28,21 +28,6 @@ int64_t bits_of(const Type& type) {
   return type.kind == TypeKind::kBigInt ? 64 : type.kind == TypeKind::kInt ? 32 : 16;
 }
 
-// An element of an array has this type once it is taken out of the array's text.
-Type element_type(const Expr& array) {
-  switch (array.type.elements) {
-    case TypeKind::kNull:
-    case TypeKind::kVarchar:
-    case TypeKind::kChar:
-      return text_type();
-    case TypeKind::kNumeric:
-    case TypeKind::kDecimal:
-      return kDecimalType;
-    default:
-      return Type{.kind = array.type.elements};
-  }
-}
-
 }  // namespace
 
 Expr SelectBinder::bind_array(const syntax::Expr& expr, ExpressionBinder& binder) {
@@ -79,7 +64,7 @@ Expr SelectBinder::bind_subscript(const syntax::Expr& expr, ExpressionBinder& bi
   }
   if (!is_unknown(args[1]) && !args[1].type.is_integer())
     refuse_as(sqlstate::kDatatypeMismatch, expr.where, "array subscript must have type integer");
-  const Type type = element_type(args[0]);
+  const Type type = element_of(args[0].type);
   Expr element = call_provided("mneme_array_element", std::move(args), expr.where);
   return convert_explicitly(std::move(element), type);
 }
@@ -112,6 +97,53 @@ Expr SelectBinder::field_of(Expr value, const syntax::Expr& field) {
   Expr result = call_provided("mneme_field", std::move(args), field.where);
   if (is_number) result.type = kIntegerType;
   return result;
+}
+
+// Arrays are texts here. A literal is read element by element; an array of one type serves as one of a wider.
+Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, ExpressionBinder& binder) {
+  const std::string& name = cast.type.base;
+  const bool is_text = is_name_type(name) || name.starts_with("reg");
+  const bool is_number = is_number_type(name);
+  const bool has_own_digits =
+      (name == "numeric" || name == "decimal" || name == "dec") && cast.type.modifiers.empty();
+  Type element = kDecimalType;
+  if (is_text) element = text_type();
+  if (is_number) element = kCountType;
+  if (!is_text && !is_number && !has_own_digits) {
+    element = binder_.names_.read_type(cast.type);
+    element.is_array = false;
+  }
+  if (is_unknown(array) && array.kind == ExprKind::kConstant && !array.constant.is_null())
+    return name.starts_with("reg") ? convert_explicitly(std::move(array), text_type())
+                                   : binder.spell_array(std::move(array), element);
+  const TypeKind from = array.type.elements;
+  const TypeKind to = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
+  const bool is_listed = array.type.is_string() && array.type.length == 0 && from == TypeKind::kNull &&
+                         (array.kind == ExprKind::kColumn || array.kind == ExprKind::kQuery);
+  const bool is_wider = (from == TypeKind::kInt || from == TypeKind::kSmallInt) && to == TypeKind::kBigInt;
+  const bool is_printed = from != TypeKind::kNull && from != TypeKind::kBoolean &&
+                          (to == TypeKind::kVarchar) && element.length == 0;
+  if (!is_unknown(array) && !is_listed && from != to && !is_wider && !is_printed) {
+    refuse_as(sqlstate::kNotSupported, cast.where,
+              "this cast to {}[] is not supported; cast a literal, or the elements before they are collected",
+              name);
+  }
+  array = convert_explicitly(std::move(array), text_type());
+  array.type.elements = to;
+  return array;
+}
+
+// ARRAY[a, b]::type[] is ARRAY[a::type, b::type].
+Expr SelectBinder::bind_array_cast(const syntax::Expr& cast, ExpressionBinder& binder) {
+  syntax::Expr array = cast.args[0];
+  for (syntax::Expr& element : array.args) {
+    syntax::Expr each = cast;
+    each.type.is_array = false;
+    each.args[0] = std::move(element);
+    element = std::move(each);
+  }
+  if (array.args.empty()) return cast_to_array(bind_array_value(array), cast, binder);
+  return bind_array_value(array);
 }
 
 // ARRAY[a, b] is ARRAY(VALUES (a), (b)).

@@ -184,13 +184,16 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
 // the number of item, and number::regclass the name that it stands for.
 std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) {
   const std::string& type = cast.type.base;
-  const bool is_name = type == "name" || type == "\"char\"" || type == "cstring";
-  const bool is_number = type == "oid" || type == "xid" || type == "cid";
+  const bool is_name = is_name_type(type);
+  const bool is_number = is_number_type(type);
   const bool is_object = type.starts_with("reg") && binder_.provider_ != nullptr;
-  const bool is_array = cast.type.is_array && cast.args[0].kind != syntax::ExprKind::kParameter;
-  if (!is_name && !is_number && !is_object && !is_array) return std::nullopt;
+  if (cast.type.is_array && cast.args[0].kind == syntax::ExprKind::kArray)
+    return bind_array_cast(cast, binder);
+  if (cast.type.is_array && cast.args[0].kind != syntax::ExprKind::kParameter)
+    return cast_to_array(binder.bind(cast.args[0]), cast, binder);
+  if (!is_name && !is_number && !is_object) return std::nullopt;
   Expr arg = binder.bind(cast.args[0]);
-  if (is_array || is_name) return convert_explicitly(std::move(arg), text_type());
+  if (is_name) return convert_explicitly(std::move(arg), text_type());
   if (is_number) return convert_explicitly(std::move(arg), kCountType);
   if (!is_unknown(arg) && !arg.type.is_string()) {
     std::vector<Expr> args;

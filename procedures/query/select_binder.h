@@ -21,6 +21,14 @@ inline constexpr Type kCountType{.kind = TypeKind::kBigInt};
 // Its precision of 1 distinguishes it, as no other text has a precision.
 inline constexpr Type kExpandedType{.kind = TypeKind::kVarchar, .precision = 1, .is_text = true};
 
+// Types of the system catalogs that are text here, or numbers.
+inline bool is_name_type(std::string_view type) {
+  return type == "name" || type == "\"char\"" || type == "cstring";
+}
+inline bool is_number_type(std::string_view type) {
+  return type == "oid" || type == "xid" || type == "cid";
+}
+
 // A function that gives rows.
 bool is_set_function(const std::string& name);
 // A function that is called with OVER alone; aggregates may be called with it.
@@ -75,6 +83,8 @@ class SelectBinder final : public QueryNames {
   ir::Expr bind_subscript(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr bind_field(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr bind_array_value(const syntax::Expr& expr);
+  ir::Expr bind_array_cast(const syntax::Expr& cast, ExpressionBinder& binder);
+  ir::Expr cast_to_array(ir::Expr array, const syntax::Expr& cast, ExpressionBinder& binder);
   ir::Expr bind_bits(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr field_of(ir::Expr value, const syntax::Expr& field);
   void add_set_items();
