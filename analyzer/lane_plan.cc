@@ -14,7 +14,7 @@ using ir::OperationKind;
 bool same_bits(const Type& a, const Type& b) {
   if (a.is_array || b.is_array) return false;
   if (a.is_integer()) return b.is_integer();
-  if (a.kind != b.kind || a.kind == TypeKind::kDouble) return false;
+  if (a.kind != b.kind || a.is_floating()) return false;
   return a.kind != TypeKind::kNumeric || a.scale == b.scale;
 }
 

@@ -422,6 +422,7 @@ class ReplayHarness {
         for (uint8_t i = 0; i < digits; ++i) bound *= 10;
         return Value::of_numeric(static_cast<int128>(below(static_cast<uint64_t>(bound))));
       }
+      case TypeKind::kReal:
       case TypeKind::kDouble:
         return Value::of_double(static_cast<double>(below(8)) / 2);
       case TypeKind::kChar:

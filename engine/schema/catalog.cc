@@ -15,8 +15,10 @@ uint32_t value_key_bytes(const Type& type) {
     case TypeKind::kSmallInt:
       return 2;
     case TypeKind::kInt:
+    case TypeKind::kDate:
       return 4;
     case TypeKind::kBigInt:
+    case TypeKind::kReal:
     case TypeKind::kDouble:
     case TypeKind::kTimestamp:
       return 8;

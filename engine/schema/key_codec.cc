@@ -134,7 +134,9 @@ void KeyCodec::append(const Part& part, const Value& value, std::byte* to) const
     case TypeKind::kInt:
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kDate:
       return put_big_endian(to, flip_sign(value.as_int(), part.bytes), part.bytes);
+    case TypeKind::kReal:
     case TypeKind::kDouble:
       return put_big_endian(to, ordered_bits(value.as_double()), 8);
     case TypeKind::kNumeric: {

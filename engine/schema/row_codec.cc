@@ -24,7 +24,12 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
       step.width = Width::k16;
       break;
     case TypeKind::kInt:
+    case TypeKind::kDate:
       step.width = Width::k32;
+      break;
+    case TypeKind::kReal:
+      step.width = Width::k32;
+      step.is_raw = true;
       break;
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
@@ -61,7 +66,9 @@ std::byte* RowCodec::encode(const Step& step, const std::byte* image, std::byte*
     case Width::k16:
       return store_varint(to, zigzag(load<int16_t>(at)));
     case Width::k32:
-      return store_varint(to, zigzag(load<int32_t>(at)));
+      if (!step.is_raw) return store_varint(to, zigzag(load<int32_t>(at)));
+      std::memcpy(to, at, 4);
+      return to + 4;
     case Width::k64:
       if (!step.is_raw) return store_varint(to, zigzag(load<int64_t>(at)));
       std::memcpy(to, at, 8);
@@ -117,7 +124,7 @@ bool decode_step(const Step& step, ByteReader& in, std::byte* image) {
       store(at, static_cast<int16_t>(in.get_signed()));
       break;
     case Width::k32:
-      store(at, static_cast<int32_t>(in.get_signed()));
+      store(at, step.is_raw ? in.get<int32_t>() : static_cast<int32_t>(in.get_signed()));
       break;
     case Width::k64:
       store(at, step.is_raw ? in.get<int64_t>() : in.get_signed());
@@ -148,7 +155,7 @@ void skip_step(const Step& step, ByteReader& in) {
     case Width::k32:
     case Width::k64:
       if (step.is_raw)
-        in.take(8);
+        in.take(step.width == Width::k32 ? 4 : 8);
       else
         in.get_varint();
       break;

@@ -2,8 +2,9 @@
 // log.
 //
 // Format      column by column, in the codec's order: where it is nullable, a byte, 1 for NULL; then, where
-//             it is not NULL, integers, booleans, timestamps and numerics of up to 18 digits as a zigzag
-//             varint, wider numerics in 16 bytes, doubles in 8, strings as a varint length and their bytes.
+//             it is not NULL, integers, booleans, timestamps, dates and numerics of up to 18 digits as a
+//             zigzag varint, wider numerics in 16 bytes, doubles in 8, reals in 4, strings as a varint length
+//             and their bytes.
 //             So the bytes depend on the table's declaration, and not on where its columns lie in memory.
 // Invariants  encode() writes at most max_bytes(). decode() writes only the columns' own places in the image.
 // Errors      bytes from disk are the world: decode() answers false for any that are no such columns, and
@@ -72,7 +73,7 @@ class RowCodec {
     uint32_t bytes;
     int32_t null_flag;  // as RowLayout::Place
     Width width;
-    bool is_raw;  // a double: its bits
+    bool is_raw;  // a real or a double: its bits
     ImageParts parts;
   };
 

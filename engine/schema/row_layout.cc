@@ -26,6 +26,8 @@ Shape shape_of(const Type& type) {
     case TypeKind::kSmallInt:
       return {2, 2};
     case TypeKind::kInt:
+    case TypeKind::kReal:
+    case TypeKind::kDate:
       return {4, 4};
     case TypeKind::kBigInt:
     case TypeKind::kDouble:
@@ -158,12 +160,15 @@ Value RowLayout::get(const std::byte* image, ColumnId column) const {
     case TypeKind::kSmallInt:
       return Value::of_int(load<int16_t>(at));
     case TypeKind::kInt:
+    case TypeKind::kDate:
       return Value::of_int(load<int32_t>(at));
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
       return Value::of_int(load<int64_t>(at));
     case TypeKind::kNumeric:
       return Value::of_numeric(place.wide_numeric ? load<int128>(at) : int128{load<int64_t>(at)});
+    case TypeKind::kReal:
+      return Value::of_double(double{load<float>(at)});
     case TypeKind::kDouble:
       return Value::of_double(load<double>(at));
     case TypeKind::kChar:
@@ -191,6 +196,7 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
     case TypeKind::kSmallInt:
       return store(at, static_cast<int16_t>(value.as_int()));
     case TypeKind::kInt:
+    case TypeKind::kDate:
       return store(at, static_cast<int32_t>(value.as_int()));
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
@@ -198,6 +204,8 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
     case TypeKind::kNumeric:
       return place.wide_numeric ? store(at, value.as_numeric())
                                 : store(at, static_cast<int64_t>(value.as_numeric()));
+    case TypeKind::kReal:
+      return store(at, static_cast<float>(value.as_double()));
     case TypeKind::kDouble:
       return store(at, value.as_double());
     case TypeKind::kChar:

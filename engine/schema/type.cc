@@ -19,6 +19,8 @@ std::string to_string(const Type& type) {
         return "bigint";
       case TypeKind::kNumeric:
         return type.precision == 0 ? "numeric" : fmt::format("numeric({},{})", type.precision, type.scale);
+      case TypeKind::kReal:
+        return "real";
       case TypeKind::kDouble:
         return "double precision";
       case TypeKind::kChar:
@@ -28,6 +30,8 @@ std::string to_string(const Type& type) {
         return type.length == 0 ? "varchar" : fmt::format("varchar({})", type.length);
       case TypeKind::kTimestamp:
         return "timestamp";
+      case TypeKind::kDate:
+        return "date";
       case TypeKind::kDecimal:
         return "numeric";
       case TypeKind::kNull:

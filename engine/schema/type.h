@@ -15,10 +15,12 @@ enum class TypeKind : uint8_t {
   kInt,       // 32 bits
   kBigInt,    // 64 bits
   kNumeric,   // exact: an integer scaled by 10^scale
+  kReal,      // a float, in a Value a double
   kDouble,
   kChar,       // char(n): trailing blanks count for nothing, and are not kept
   kVarchar,    // varchar(n), and text with a bound (see Catalog)
   kTimestamp,  // microseconds since 2000-01-01 00:00:00, without time zone
+  kDate,       // days since 2000-01-01
   kDecimal,    // exact, its digits after the point its own: of queries alone, never stored
   kNull,       // the type of a bare NULL, until its context gives it one
 };
@@ -42,8 +44,10 @@ struct Type {
     return kind == TypeKind::kSmallInt || kind == TypeKind::kInt || kind == TypeKind::kBigInt;
   }
   bool is_exact() const { return is_integer() || kind == TypeKind::kNumeric || kind == TypeKind::kDecimal; }
-  bool is_number() const { return is_exact() || kind == TypeKind::kDouble; }
+  bool is_floating() const { return kind == TypeKind::kReal || kind == TypeKind::kDouble; }
+  bool is_number() const { return is_exact() || is_floating(); }
   bool is_string() const { return kind == TypeKind::kChar || kind == TypeKind::kVarchar; }
+  bool is_time() const { return kind == TypeKind::kTimestamp || kind == TypeKind::kDate; }
   Type element() const {
     Type type = *this;
     type.is_array = false;

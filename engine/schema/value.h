@@ -3,7 +3,7 @@
 // Kind            which of the of_*() made it. The engine never looks at it; where values come in from
 //                 outside, a call is refused whose arguments were not made for their parameters' types
 //                 (procedures/interpreter/call_codec.h).
-// Representation  boolean, integers, timestamp: int64.  double: double.
+// Representation  boolean, integers, timestamp, date: int64.  real, double: double.
 //                 numeric: an __int128 scaled by the static type's scale.
 //                 strings: pointer and length into memory that somebody else owns (a row image, an arena, the
 //                 arguments of a call); char(n) without its trailing blanks.

@@ -29,6 +29,7 @@ void put_value(ByteBuffer& to, TypeKind kind, const Value& value) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return to.put_text(value.as_text());
+    case TypeKind::kReal:
     case TypeKind::kDouble: {
       const double number = value.as_double();
       return to.put<double>(std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number);

@@ -15,6 +15,8 @@ std::string catalog_name(const std::string& type) {
                                                                       {"decimal", "numeric"},
                                                                       {"dec", "numeric"},
                                                                       {"double precision", "float8"},
+                                                                      {"real", "float4"},
+                                                                      {"float", "float8"},
                                                                       {"char", "bpchar"},
                                                                       {"character", "bpchar"},
                                                                       {"boolean", "bool"}};

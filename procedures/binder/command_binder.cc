@@ -36,6 +36,7 @@ void expect_no_order_of_hash_tables(const Catalog& catalog, ir::Operation& opera
 // Returns whether PostgreSQL converts an argument of one type to a parameter of the other without a cast.
 bool converts_implicitly(const Type& from, const Type& to) {
   if (from.is_string() || to.is_string()) return from.is_string() && to.is_string();
+  if (from.kind == TypeKind::kDate && to.kind == TypeKind::kTimestamp) return true;
   if (!from.is_number() || !to.is_number()) return from.kind == to.kind;
   const auto width = [](const Type& type) {
     switch (type.kind) {
@@ -47,8 +48,10 @@ bool converts_implicitly(const Type& from, const Type& to) {
         return 2;
       case TypeKind::kNumeric:
         return 3;
-      default:
+      case TypeKind::kReal:
         return 4;
+      default:
+        return 5;
     }
   };
   return width(from) <= width(to);

@@ -5,6 +5,7 @@
 
 #include "base/memory/arena.h"
 #include "procedures/ir/ir_walk.h"
+#include "procedures/ir/source_error.h"
 #include "procedures/values/expression.h"
 
 namespace mneme {
@@ -87,8 +88,7 @@ bool is_strict(const Expr& expr) {
 bool is_immutable(const Expr& expr) {
   if (expr.kind == ExprKind::kCast) {
     const Type& from = expr.args[0].type;
-    return !(from.kind == TypeKind::kTimestamp && expr.type.is_string()) &&
-           !(from.is_string() && expr.type.kind == TypeKind::kTimestamp);
+    return !(from.is_time() && expr.type.is_string()) && !(from.is_string() && expr.type.is_time());
   }
   return expr.function != Function::kConcatFunction;
 }
@@ -108,7 +108,7 @@ bool always_fits(const Type& from, const Type& to) {
   if (from.is_string() && to.is_string()) return to.length == 0;
   if (!from.is_number() || to.precision != 0) return false;
   if (from.kind != TypeKind::kNumeric) return to.is_number() && from.kind <= to.kind;
-  if (to.kind != TypeKind::kNumeric) return to.kind == TypeKind::kDouble;
+  if (to.kind != TypeKind::kNumeric) return to.is_floating();
   return from.precision != 0 && to.scale >= from.scale &&
          from.precision + to.scale - from.scale <= kMaxNumericPrecision;
 }
@@ -334,6 +334,18 @@ ir::Statement make_raising(Expr condition) {
   statement.where = condition.where;
   statement.expr = std::move(condition);
   return statement;
+}
+
+void throw_if_constant_raises(Expr expr, std::deque<std::string>& strings) {
+  ConstantFolder folder(strings);
+  folder.fold(expr);
+  const std::optional<Expr> raising = folder.take_raising();
+  if (!raising) return;
+  Arena arena;
+  EvaluationContext context(arena);
+  Value result;
+  if (!evaluate(*raising, context, result))
+    throw SourceError{raising->where, std::string(context.error.message), context.error.sqlstate};
 }
 
 }  // namespace mneme

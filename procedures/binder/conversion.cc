@@ -1,7 +1,6 @@
 #include "procedures/binder/conversion.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "base/memory/arena.h"
@@ -17,80 +16,8 @@ using ir::ExprKind;
 
 namespace {
 
-constexpr uint32_t kMaxStringLength = 32767;
-
-const std::map<std::string_view, TypeKind> kTypeNames = {
-    {"smallint", TypeKind::kSmallInt},
-    {"int2", TypeKind::kSmallInt},
-    {"int", TypeKind::kInt},
-    {"integer", TypeKind::kInt},
-    {"int4", TypeKind::kInt},
-    {"bigint", TypeKind::kBigInt},
-    {"int8", TypeKind::kBigInt},
-    {"numeric", TypeKind::kNumeric},
-    {"decimal", TypeKind::kNumeric},
-    {"dec", TypeKind::kNumeric},
-    {"double precision", TypeKind::kDouble},
-    {"float8", TypeKind::kDouble},
-    {"char", TypeKind::kChar},
-    {"varchar", TypeKind::kVarchar},
-    {"text", TypeKind::kVarchar},
-    {"boolean", TypeKind::kBoolean},
-    {"bool", TypeKind::kBoolean},
-    {"timestamp", TypeKind::kTimestamp},
-};
-
-const std::map<std::string_view, std::string_view> kTypeAdvice = {
-    {"real", "use double precision"},
-    {"float", "use double precision"},
-    {"float4", "use double precision"},
-    {"timestamptz", "use timestamp (without time zone)"},
-    {"date", "use timestamp"},
-    {"time", "use timestamp"},
-    {"interval", "use int or bigint, in a unit of your choice"},
-    {"money", "use numeric(12,2)"},
-    {"bytea", "use varchar(n)"},
-    {"uuid", "use char(36)"},
-    {"json", "use a column for each field"},
-    {"jsonb", "use a column for each field"},
-    {"name", "use varchar(63)"},
-    {"bpchar", "use char(n)"},
-    {"refcursor", "use FOR r IN SELECT ... LOOP"},
-};
-
-void read_numeric(const syntax::TypeName& name, Type& type) {
-  if (name.modifiers.empty()) {
-    refuse_as(sqlstate::kNotSupported, name.where,
-              "numeric without precision is not supported: values have a fixed size; use numeric(p,s)");
-  }
-  const uint32_t precision = name.modifiers[0];
-  const uint32_t scale = name.modifiers.size() == 2 ? name.modifiers[1] : 0;
-  if (precision == 0 || precision > kMaxNumericPrecision) {
-    refuse_as(sqlstate::kNotSupported, name.where,
-              "numeric({}) is not supported: a precision is from 1 to {}", precision, kMaxNumericPrecision);
-  }
-  if (scale > precision) {
-    refuse_as(sqlstate::kNotSupported, name.where,
-              "numeric({},{}) is not supported: the scale is at most the precision", precision, scale);
-  }
-  type.precision = static_cast<uint8_t>(precision);
-  type.scale = static_cast<uint8_t>(scale);
-}
-
-void read_string_type(const syntax::TypeName& name, Type& type) {
-  type.is_text = name.base == "text";
-  if (type.is_text && !name.modifiers.empty()) refuse(name.where, "text takes no length; use varchar(n)");
-  if (name.modifiers.size() > 1) refuse(name.where, "{} takes one length", name.base);
-  if (name.modifiers.empty()) {
-    type.length = type.kind == TypeKind::kChar ? 1 : 0;
-    return;
-  }
-  if (name.modifiers[0] == 0 || name.modifiers[0] > kMaxStringLength) {
-    refuse_as(sqlstate::kNotSupported, name.where, "{}({}) is not supported: a length is from 1 to {}",
-              name.base, name.modifiers[0], kMaxStringLength);
-  }
-  type.length = static_cast<uint16_t>(name.modifiers[0]);
-}
+constexpr Type kDoubleType{.kind = TypeKind::kDouble};
+constexpr Type kTimestampType{.kind = TypeKind::kTimestamp};
 
 int number_rank(const Type& type) {
   switch (type.kind) {
@@ -103,8 +30,10 @@ int number_rank(const Type& type) {
     case TypeKind::kNumeric:
     case TypeKind::kDecimal:
       return 4;
-    case TypeKind::kDouble:
+    case TypeKind::kReal:
       return 5;
+    case TypeKind::kDouble:
+      return 6;
     default:
       return 0;
   }
@@ -242,6 +171,12 @@ bool is_string_like(const Expr& expr) {
 
 void widen_numbers(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where) {
   if (number_rank(left.type) == 0 || number_rank(right.type) == 0) refuse_pair(where, left.type, right.type);
+  const bool are_reals = left.type.kind == TypeKind::kReal && right.type.kind == TypeKind::kReal;
+  if (!are_reals && (left.type.is_floating() || right.type.is_floating())) {
+    left = convert(std::move(left), kDoubleType);
+    right = convert(std::move(right), kDoubleType);
+    return;
+  }
   const bool own_digits = left.type.kind == TypeKind::kDecimal || right.type.kind == TypeKind::kDecimal;
   const Type& wider = own_digits && left.type.is_exact() && right.type.is_exact() ? kDecimalType
                       : number_rank(left.type) >= number_rank(right.type)         ? left.type
@@ -301,39 +236,6 @@ bool is_unknown(const Expr& expr) {
          expr.type.kind == TypeKind::kNull;
 }
 
-Type read_plain_type(const syntax::TypeName& name) {
-  const auto found = kTypeNames.find(name.base);
-  if (found == kTypeNames.end()) {
-    const auto advice = kTypeAdvice.find(name.base);
-    if (advice != kTypeAdvice.end()) {
-      refuse_as(sqlstate::kNotSupported, name.where, "the type {} is not supported; {}", name.base,
-                advice->second);
-    }
-    refuse_as(
-        sqlstate::kUndefinedObject, name.where,
-        "the type {} is not supported; use smallint, int, bigint, numeric(p,s), double precision, char(n), "
-        "varchar(n), text, boolean or timestamp",
-        name.base);
-  }
-  Type type;
-  type.kind = found->second;
-  type.is_array = name.is_array;
-  if (type.kind == TypeKind::kNumeric) {
-    read_numeric(name, type);
-  } else if (type.is_string()) {
-    read_string_type(name, type);
-  } else if (type.kind == TypeKind::kTimestamp && !name.modifiers.empty()) {
-    if (name.modifiers != std::vector<uint32_t>{6}) {
-      refuse_as(sqlstate::kNotSupported, name.where,
-                "timestamp({}) is not supported; use timestamp, which counts microseconds",
-                name.modifiers[0]);
-    }
-  } else if (!name.modifiers.empty()) {
-    refuse(name.where, "the type {} takes no length", name.base);
-  }
-  return type;
-}
-
 Expr convert(Expr expr, const Type& target) {
   const Type& from = expr.type;
   if (from.kind == target.kind) {
@@ -361,8 +263,8 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   if (target.precision != 0 || target.length != 0) expr.text_varies = false;
   if (is_unknown(expr)) return resolve(std::move(expr), target);
   const Type& from = expr.type;
-  const bool numbers = from.is_number() && target.is_number();
-  if (!numbers && from.kind != target.kind && !target.is_string()) {
+  const bool are_akin = (from.is_number() && target.is_number()) || (from.is_time() && target.is_time());
+  if (!are_akin && from.kind != target.kind && !target.is_string()) {
     refuse_as(sqlstate::kDatatypeMismatch, expr.where,
               "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})",
               what, to_string(target), to_string(from), to_string(target));
@@ -390,7 +292,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
     return cast;
   }
   const bool possible = from.kind == target.kind || from.is_string() ||
-                        (from.is_number() && target.is_number()) ||
+                        (from.is_time() && target.is_time()) || (from.is_number() && target.is_number()) ||
                         (from.kind == TypeKind::kBoolean && target.kind == TypeKind::kInt) ||
                         (from.kind == TypeKind::kInt && target.kind == TypeKind::kBoolean);
   if (!possible) {
@@ -415,8 +317,7 @@ Expr convert_to_text(Expr expr) {
               "came about; "
               "write CAST(... AS numeric(p,s)) first");
   }
-  if (expr.type.kind == TypeKind::kNumeric || expr.type.kind == TypeKind::kTimestamp)
-    require_certain_text(expr, "this text");
+  if (expr.type.kind == TypeKind::kNumeric || expr.type.is_time()) require_certain_text(expr, "this text");
   return make_cast(std::move(expr), text_type(), false);
 }
 
@@ -424,6 +325,10 @@ Expr with_own_digits(Expr expr) {
   if (!expr.type.is_exact()) return expr;
   expr.text_varies = false;
   return convert(std::move(expr), kDecimalType);
+}
+
+Expr with_own_digits_if_numeric(Expr expr) {
+  return expr.type.kind == TypeKind::kNumeric ? with_own_digits(std::move(expr)) : std::move(expr);
 }
 
 void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where) {
@@ -445,6 +350,11 @@ void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where) {
     return;
   }
   if (left.type.kind == right.type.kind && !left.type.is_number()) return;
+  if (left.type.is_time() && right.type.is_time()) {
+    left = convert(std::move(left), kTimestampType);
+    right = convert(std::move(right), kTimestampType);
+    return;
+  }
   widen_numbers(left, right, true, where);
 }
 
@@ -461,11 +371,6 @@ void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLo
   };
   if (is_unknown(left)) left = resolve(std::move(left), as_the_other(right.type));
   if (is_unknown(right)) right = resolve(std::move(right), as_the_other(left.type));
-  if (left.type.kind == TypeKind::kTimestamp || right.type.kind == TypeKind::kTimestamp) {
-    refuse_as(sqlstate::kNotSupported, where,
-              "arithmetic on timestamps is not supported; compute the time before the call and pass it as an "
-              "argument");
-  }
   widen_numbers(left, right, same_scale, where);
 }
 
@@ -524,6 +429,8 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     } else if (common->is_string() && type.is_string()) {
       // As PostgreSQL: the first one's type, but nothing's bound.
       common->length = 0;
+    } else if (common->is_time() && type.is_time()) {
+      if (type.kind == TypeKind::kTimestamp) common = type;
     } else if (common->kind != type.kind) {
       refuse_as(sqlstate::kDatatypeMismatch, result->where,
                 "{} has results of types {} and {}, which do not meet without a cast", construct,

@@ -15,9 +15,6 @@
 
 namespace mneme {
 
-// The type that is written, table.column%TYPE and RECORD excepted.
-Type read_plain_type(const syntax::TypeName& name);
-
 Type numeric_type(uint32_t scale);
 Type text_type();
 
@@ -49,6 +46,8 @@ void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::
 
 // An exact number that has its own digits after the point from here on (values/decimal.h); others stay.
 ir::Expr with_own_digits(ir::Expr expr);
+// Likewise, but integers stay, too.
+ir::Expr with_own_digits_if_numeric(ir::Expr expr);
 
 // Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's
 // ir::Expr::text_varies.

@@ -154,7 +154,8 @@ Expr ExpressionBinder::bind_decimal(const syntax::Expr& expr) {
   const std::optional<int128> value = read_digits(digits);
   const size_t scale = point == std::string::npos ? 0 : expr.text.size() - point - 1;
   if (!value || scale > kMaxNumericPrecision) {
-    refuse(expr.where, "the number {} has more than {} digits", expr.text, kMaxNumericPrecision);
+    refuse_as(sqlstate::kNotSupported, expr.where, "the number {} has more than {} digits", expr.text,
+              kMaxNumericPrecision);
   }
   Expr literal = make(ExprKind::kConstant, kInt, expr.where);
   if (expr.kind == syntax::ExprKind::kInteger && *value <= std::numeric_limits<int64_t>::max()) {
@@ -205,7 +206,7 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     reference.variable = declared->variable;
   } else if (name == "found") {
     reference.variable = names_.found();
-  } else if (name == "localtimestamp" || name == "current_timestamp") {
+  } else if (name == "localtimestamp" || name == "current_timestamp" || name == "current_date") {
     reference.variable = names_.call_time();
   } else if (name.starts_with("current_") || name.starts_with("local")) {
     refuse_as(sqlstate::kNotSupported, expr.where, "{} is not supported: {}", name, kTimeAdvice);
@@ -218,6 +219,8 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     refuse_as(sqlstate::kUndefinedColumn, expr.where, "there is no column and no variable {}", name);
   }
   reference.type = names_.type_of(reference.variable);
+  if (expr.qualifier.empty() && name == "current_date")
+    return convert(std::move(reference), Type{.kind = TypeKind::kDate});
   reference.text_varies =
       names_.text_varies(reference.variable) || (expr.qualifier.empty() && name == "current_timestamp");
   if (reference.type.is_array) {
@@ -257,11 +260,6 @@ std::optional<Expr> ExpressionBinder::bind_least_integer(const syntax::Expr& exp
     return literal;
   }
   return std::nullopt;
-}
-
-// A number that is written, computed or stored with digits after the point: what is made of it has its own.
-static Expr with_own_digits_if_numeric(Expr expr) {
-  return expr.type.kind == TypeKind::kNumeric ? with_own_digits(std::move(expr)) : std::move(expr);
 }
 
 // Numbers of different digits that are results of one expression keep their own in PostgreSQL.
@@ -320,6 +318,7 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
 
 Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   if (expr.op == Op::kConcat) return bind_concat(expr);
+  if (std::optional<Expr> moved = bind_moved_time(expr)) return *std::move(moved);
   Expr left = bind(expr.args[0]);
   Expr right = bind(expr.args[1]);
   switch (expr.op) {
@@ -341,6 +340,8 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
       return compare(expr.op, std::move(left), std::move(right), expr.where);
   }
 
+  if (left.type.is_time() || right.type.is_time())
+    return bind_time_arithmetic(expr.op, std::move(left), std::move(right), expr.where);
   if (query_ != nullptr) {
     left = with_own_digits_if_numeric(std::move(left));
     right = with_own_digits_if_numeric(std::move(right));
@@ -365,9 +366,9 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
     }
     type = numeric_type(scale);
   }
-  if (type.kind == TypeKind::kDouble && expr.op == Op::kModulo) {
-    refuse_as(sqlstate::kUndefinedFunction, expr.where,
-              "% is not defined for double precision; cast both sides to bigint");
+  if (type.is_floating() && expr.op == Op::kModulo) {
+    refuse_as(sqlstate::kUndefinedFunction, expr.where, "% is not defined for {}; cast both sides to bigint",
+              to_string(type));
   }
   Expr result = make_binary(expr.op, type, std::move(left), std::move(right), expr.where);
   result.text_varies = type.kind == TypeKind::kNumeric &&
@@ -411,27 +412,6 @@ Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
   give_own_digits(results);
   result.type = unify_results(results, "CASE", result.text_varies);
   return result;
-}
-
-Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
-  if (!expr.type.table.empty()) {
-    refuse(expr.type.table.where,
-           "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
-  }
-  if (query_ != nullptr) {
-    if (std::optional<Expr> cast = query_->bind_catalog_cast(expr, *this)) return *std::move(cast);
-  }
-  const bool is_numeric =
-      expr.type.base == "numeric" || expr.type.base == "decimal" || expr.type.base == "dec";
-  if (query_ != nullptr && is_numeric && expr.type.modifiers.empty() && !expr.type.is_array)
-    return convert_explicitly(bind(expr.args[0]), kDecimalType);
-  const Type target = names_.read_type(expr.type);
-  if (target.is_array)
-    refuse_as(sqlstate::kNotSupported, expr.where,
-              "casts to arrays are not supported; declare a variable of type {}", to_string(target));
-  Expr arg = bind(expr.args[0]);
-  if (query_ != nullptr && target.is_string()) arg = with_own_digits_if_numeric(std::move(arg));
-  return convert_explicitly(std::move(arg), target);
 }
 
 Expr ExpressionBinder::negate_if(bool negated, Expr expr) {
@@ -573,7 +553,7 @@ Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
       if (!type.is_number()) refuse(expr.where, "sum() is for numbers");
       if (type.kind == TypeKind::kBigInt) aggregate.type = numeric_type(0);
       if (type.kind == TypeKind::kNumeric) aggregate.type = numeric_type(type.scale);
-      if (type.kind == TypeKind::kDouble) aggregate.type = type;
+      if (type.is_floating()) aggregate.type = type;
     } else if (aggregate.kind != Kind::kCount) {
       if (type.kind == TypeKind::kBoolean) refuse(expr.where, "{}() is not defined for boolean", expr.text);
       aggregate.type = type.kind == TypeKind::kVarchar ? text_type() : type;

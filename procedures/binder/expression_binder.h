@@ -79,6 +79,8 @@ class ExpressionBinder {
   ir::Expr bind_unary(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_least_integer(const syntax::Expr& expr);
   ir::Expr bind_binary(const syntax::Expr& expr);
+  // time + interval, interval + time, time - interval: an interval is its literal, or that times an integer.
+  std::optional<ir::Expr> bind_moved_time(const syntax::Expr& expr);
   ir::Expr bind_concat(const syntax::Expr& expr);
   ir::Expr bind_case(const syntax::Expr& expr);
   ir::Expr bind_cast(const syntax::Expr& expr);
@@ -117,6 +119,9 @@ void check_function(std::string_view name, ir::SourceLocation where);
 // checked the function. `own_digits`: whether numbers keep their own digits, as in a session's query.
 ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where,
                        bool own_digits = false);
+
+// + and - of dates and days, and of dates; what else is written with times is refused.
+ir::Expr bind_time_arithmetic(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
 
 bool is_aggregate(std::string_view function);
 

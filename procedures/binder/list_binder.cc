@@ -1,4 +1,4 @@
-// ExpressionBinder's comparisons, lists, arrays and patterns: =, IN, = ANY, subscripts, LIKE.
+// ExpressionBinder's casts, comparisons, lists, arrays and patterns: =, IN, = ANY, subscripts, LIKE.
 #include <algorithm>
 #include <optional>
 
@@ -8,6 +8,7 @@
 #include "procedures/binder/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/array_text.h"
+#include "procedures/values/decimal.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -44,6 +45,34 @@ static void check_arrays(Op op, const Expr& left, const Expr& right, ir::SourceL
       op == Op::kEqual || op == Op::kNotEqual || op == Op::kIsDistinct || op == Op::kIsNotDistinct;
   if (is_equality) return;
   refuse_as(sqlstate::kNotSupported, where, "arrays are compared by =, <> and IS DISTINCT FROM alone");
+}
+
+Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
+  if (!expr.type.table.empty()) {
+    refuse(expr.type.table.where,
+           "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
+  }
+  if (query_ != nullptr) {
+    if (std::optional<Expr> cast = query_->bind_catalog_cast(expr, *this)) return *std::move(cast);
+  }
+  const bool is_numeric =
+      expr.type.base == "numeric" || expr.type.base == "decimal" || expr.type.base == "dec";
+  if (query_ != nullptr && is_numeric && expr.type.modifiers.empty() && !expr.type.is_array)
+    return convert_explicitly(bind(expr.args[0]), kDecimalType);
+  const Type target = names_.read_type(expr.type);
+  if (target.is_array)
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "casts to arrays are not supported; declare a variable of type {}", to_string(target));
+  // A number may have more digits than a numeric has here.
+  const bool is_number = target.is_floating() && expr.args[0].kind == syntax::ExprKind::kDecimal;
+  syntax::Expr literal;
+  if (is_number) {
+    literal = expr.args[0];
+    literal.kind = syntax::ExprKind::kString;
+  }
+  Expr arg = bind(is_number ? literal : expr.args[0]);
+  if (query_ != nullptr && target.is_string()) arg = with_own_digits_if_numeric(std::move(arg));
+  return convert_explicitly(std::move(arg), target);
 }
 
 Expr ExpressionBinder::spell_array(Expr literal, const Type& element) {

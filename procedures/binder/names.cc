@@ -1,11 +1,138 @@
 #include "procedures/binder/names.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
+#include "base/utf8.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/ir/source_error.h"
 
 namespace mneme {
+
+namespace {
+
+constexpr uint32_t kMaxStringLength = 32767;
+
+const std::map<std::string_view, TypeKind> kTypeNames = {
+    {"smallint", TypeKind::kSmallInt},
+    {"int2", TypeKind::kSmallInt},
+    {"int", TypeKind::kInt},
+    {"integer", TypeKind::kInt},
+    {"int4", TypeKind::kInt},
+    {"bigint", TypeKind::kBigInt},
+    {"int8", TypeKind::kBigInt},
+    {"numeric", TypeKind::kNumeric},
+    {"decimal", TypeKind::kNumeric},
+    {"dec", TypeKind::kNumeric},
+    {"double precision", TypeKind::kDouble},
+    {"float8", TypeKind::kDouble},
+    {"char", TypeKind::kChar},
+    {"varchar", TypeKind::kVarchar},
+    {"text", TypeKind::kVarchar},
+    {"boolean", TypeKind::kBoolean},
+    {"bool", TypeKind::kBoolean},
+    {"timestamp", TypeKind::kTimestamp},
+    {"date", TypeKind::kDate},
+    {"real", TypeKind::kReal},
+    {"float4", TypeKind::kReal},
+    {"float", TypeKind::kDouble},
+};
+
+const std::map<std::string_view, std::string_view> kTypeAdvice = {
+    {"timestamptz", "use timestamp (without time zone)"},
+    {"time", "use timestamp"},
+    {"interval", "it is accepted where a time is moved, as in now() - INTERVAL '1 day'; else use bigint"},
+    {"money", "use numeric(12,2)"},
+    {"bytea", "use varchar(n)"},
+    {"uuid", "use char(36)"},
+    {"json", "use a column for each field"},
+    {"jsonb", "use a column for each field"},
+    {"name", "use varchar(63)"},
+    {"bpchar", "use char(n)"},
+    {"refcursor", "use FOR r IN SELECT ... LOOP"},
+};
+
+// float(p): as many binary digits as a real has, or a double.
+void read_float(const syntax::TypeName& name, Type& type) {
+  const uint32_t digits = name.modifiers[0];
+  if (digits == 0 || digits > 53) {
+    refuse_as(sqlstate::kInvalidParameter, name.where, "precision for type float must be {}",
+              digits == 0 ? "at least 1 bit" : "less than 54 bits");
+  }
+  if (digits <= 24) type.kind = TypeKind::kReal;
+}
+
+void read_numeric(const syntax::TypeName& name, Type& type) {
+  if (name.modifiers.empty()) {
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "numeric without precision is not supported: values have a fixed size; use numeric(p,s)");
+  }
+  const uint32_t precision = name.modifiers[0];
+  const uint32_t scale = name.modifiers.size() == 2 ? name.modifiers[1] : 0;
+  if (precision == 0 || precision > kMaxNumericPrecision) {
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "numeric({}) is not supported: a precision is from 1 to {}", precision, kMaxNumericPrecision);
+  }
+  if (scale > precision) {
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "numeric({},{}) is not supported: the scale is at most the precision", precision, scale);
+  }
+  type.precision = static_cast<uint8_t>(precision);
+  type.scale = static_cast<uint8_t>(scale);
+}
+
+void read_string_type(const syntax::TypeName& name, Type& type) {
+  type.is_text = name.base == "text";
+  if (type.is_text && !name.modifiers.empty()) refuse(name.where, "text takes no length; use varchar(n)");
+  if (name.modifiers.size() > 1) refuse(name.where, "{} takes one length", name.base);
+  if (name.modifiers.empty()) {
+    type.length = type.kind == TypeKind::kChar ? 1 : 0;
+    return;
+  }
+  if (name.modifiers[0] == 0 || name.modifiers[0] > kMaxStringLength) {
+    refuse_as(sqlstate::kNotSupported, name.where, "{}({}) is not supported: a length is from 1 to {}",
+              name.base, name.modifiers[0], kMaxStringLength);
+  }
+  type.length = static_cast<uint16_t>(name.modifiers[0]);
+}
+
+}  // namespace
+
+Type read_plain_type(const syntax::TypeName& name) {
+  const auto found = kTypeNames.find(name.base);
+  if (found == kTypeNames.end()) {
+    const auto advice = kTypeAdvice.find(name.base);
+    if (advice != kTypeAdvice.end()) {
+      refuse_as(sqlstate::kNotSupported, name.where, "the type {} is not supported; {}", name.base,
+                advice->second);
+    }
+    refuse_as(
+        sqlstate::kUndefinedObject, name.where,
+        "the type {} is not supported; use smallint, int, bigint, numeric(p,s), real, double precision, "
+        "char(n), varchar(n), text, boolean, date or timestamp",
+        name.base);
+  }
+  Type type;
+  type.kind = found->second;
+  type.is_array = name.is_array;
+  if (type.kind == TypeKind::kNumeric) {
+    read_numeric(name, type);
+  } else if (type.is_string()) {
+    read_string_type(name, type);
+  } else if (type.kind == TypeKind::kTimestamp && !name.modifiers.empty()) {
+    if (name.modifiers != std::vector<uint32_t>{6}) {
+      refuse_as(sqlstate::kNotSupported, name.where,
+                "timestamp({}) is not supported; use timestamp, which counts microseconds",
+                name.modifiers[0]);
+    }
+  } else if (name.base == "float" && name.modifiers.size() == 1) {
+    read_float(name, type);
+  } else if (!name.modifiers.empty()) {
+    refuse(name.where, "the type {} takes no length", name.base);
+  }
+  return type;
+}
 
 VariableId Names::add_variable(std::string name, const Type& type) {
   procedure_.variables.push_back({std::move(name), type});
@@ -172,6 +299,51 @@ std::optional<ir::Expr> find_column(std::span<const RowSource> sources, const st
     result->where = where;
   }
   return result;
+}
+
+namespace {
+
+// A parameter of a numeric or char(n) takes its value unchanged in PostgreSQL, which ignores the modifiers. A
+// number of fewer digits is the same number, and accepted.
+void check_parameter_takes(const Names& names, VariableId variable, const ir::Expr& value) {
+  const Type type = names.type_of(variable).element();
+  const bool is_constant = value.kind == ir::ExprKind::kConstant;
+  if (is_constant && value.constant.is_null()) return;
+  if (type.kind == TypeKind::kNumeric) {
+    const bool rounds = value.type.is_floating() || decimals_of(value).count > type.scale;
+    if (!rounds) return;
+    refuse(value.where,
+           "this value of type {} would be rounded for the parameter {}, which PostgreSQL does not do: it "
+           "ignores a parameter's "
+           "precision; assign it to a variable of type {} first, and that to the parameter",
+           to_string(value.type), names.name_of(variable), to_string(type));
+  }
+  if (type.kind == TypeKind::kChar) {
+    const std::string_view text =
+        is_constant && (is_unknown(value) || value.type.is_string()) ? value.constant.as_text() : "";
+    const bool fills = count_characters(text) == type.length && !text.ends_with(' ');
+    if (fills ||
+        (value.type.kind == TypeKind::kChar && value.type.length == type.length && !value.text_varies))
+      return;
+    refuse(value.where,
+           "this value would be filled up with blanks, or cut, to {} characters for the parameter {}, which "
+           "PostgreSQL does not do: "
+           "it ignores a parameter's length; write CAST(... AS {})",
+           type.length, names.name_of(variable), to_string(type));
+  }
+}
+
+}  // namespace
+
+ir::Expr convert_for_variable(const Names& names, VariableId variable, ir::Expr expr) {
+  const Type type = names.type_of(variable).element();
+  const bool is_parameter = names.is_parameter(variable);
+  if (is_parameter) check_parameter_takes(names, variable, expr);
+  ir::Expr value = convert_for_assignment(std::move(expr), type, names.name_of(variable));
+  if (is_parameter && value.kind == ir::ExprKind::kCast && !value.explicit_cast &&
+      type.kind == TypeKind::kVarchar)
+    value.whole_cast = true;
+  return value;
 }
 
 }  // namespace mneme

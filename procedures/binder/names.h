@@ -39,6 +39,9 @@ struct Declared {
   bool parameter = false;
 };
 
+// The type that is written, table.column%TYPE and RECORD excepted.
+Type read_plain_type(const syntax::TypeName& name);
+
 class Names {
  public:
   // `session`: nothing: no session's statement.
@@ -124,5 +127,10 @@ class Names {
 // error.
 std::optional<ir::Expr> find_column(std::span<const RowSource> sources, const std::string& qualifier,
                                     const std::string& text, ir::SourceLocation where);
+
+// The value of `expr` as the variable stores it. PostgreSQL drops modifiers from a parameter's type, so a
+// value that would be changed for a parameter here, and not there, is refused: numeric and char(n) here, a
+// varchar(n) that is too long as it runs.
+ir::Expr convert_for_variable(const Names& names, VariableId variable, ir::Expr expr);
 
 }  // namespace mneme

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "procedures/binder/access_path.h"
 #include "procedures/binder/column_names.h"
+#include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/evaluation_cost.h"
 #include "procedures/binder/row_order.h"
@@ -110,51 +111,6 @@ void note_names(const Catalog& catalog, ir::Operation& operation) {
   }
   if (operation.found.valid()) operation.defines.push_back(operation.found);
   sort_unique(operation.defines);
-}
-
-namespace {
-
-// A parameter of a numeric or char(n) takes its value unchanged in PostgreSQL, which ignores the modifiers. A
-// number of fewer digits is the same number, and accepted.
-void check_parameter_takes(const Names& names, VariableId variable, const Expr& value) {
-  const Type type = names.type_of(variable).element();
-  const bool is_constant = value.kind == ExprKind::kConstant;
-  if (is_constant && value.constant.is_null()) return;
-  if (type.kind == TypeKind::kNumeric) {
-    const bool rounds = value.type.kind == TypeKind::kDouble || decimals_of(value).count > type.scale;
-    if (!rounds) return;
-    refuse(value.where,
-           "this value of type {} would be rounded for the parameter {}, which PostgreSQL does not do: it "
-           "ignores a parameter's "
-           "precision; assign it to a variable of type {} first, and that to the parameter",
-           to_string(value.type), names.name_of(variable), to_string(type));
-  }
-  if (type.kind == TypeKind::kChar) {
-    const std::string_view text =
-        is_constant && (is_unknown(value) || value.type.is_string()) ? value.constant.as_text() : "";
-    const bool fills = count_characters(text) == type.length && !text.ends_with(' ');
-    if (fills ||
-        (value.type.kind == TypeKind::kChar && value.type.length == type.length && !value.text_varies))
-      return;
-    refuse(value.where,
-           "this value would be filled up with blanks, or cut, to {} characters for the parameter {}, which "
-           "PostgreSQL does not do: "
-           "it ignores a parameter's length; write CAST(... AS {})",
-           type.length, names.name_of(variable), to_string(type));
-  }
-}
-
-}  // namespace
-
-Expr convert_for_variable(const Names& names, VariableId variable, Expr expr) {
-  const Type type = names.type_of(variable).element();
-  const bool is_parameter = names.is_parameter(variable);
-  if (is_parameter) check_parameter_takes(names, variable, expr);
-  Expr value = convert_for_assignment(std::move(expr), type, names.name_of(variable));
-  if (is_parameter && value.kind == ExprKind::kCast && !value.explicit_cast &&
-      type.kind == TypeKind::kVarchar)
-    value.whole_cast = true;
-  return value;
 }
 
 OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
@@ -428,15 +384,18 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
     given[at] = &from.values[i];
   }
   ExpressionBinder binder(names_, strings_);
+  const Column* missing = nullptr;
   for (size_t i = 0; i < given.size(); ++i) {
     const Column& column = table.columns[i];
     const bool is_given = given[i] != nullptr && given[i]->kind != syntax::ExprKind::kDefault;
-    if (!is_given && !column.nullable && column.initial.empty()) {
-      refuse_as(sqlstate::kNotNull, from.where, "INSERT gives no value for {}.{}, which is NOT NULL",
-                table.name, column.name);
-    }
+    if (!is_given && !column.nullable && column.initial.empty() && missing == nullptr) missing = &column;
     to.values.push_back(is_given ? binder.bind_for(*given[i], column.type, column.name)
                                  : bind_initial(column, from.where));
+  }
+  if (missing != nullptr) {
+    for (const Expr& value : to.values) throw_if_constant_raises(value, strings_);
+    refuse_as(sqlstate::kNotNull, from.where, "INSERT gives no value for {}.{}, which is NOT NULL",
+              table.name, missing->name);
   }
 }
 

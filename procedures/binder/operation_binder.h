@@ -83,9 +83,4 @@ class OperationBinder {
 // Notes in the operation which columns and variables its expressions read, and which variables it sets.
 void note_names(const Catalog& catalog, ir::Operation& operation);
 
-// The value of `expr` as the variable stores it. PostgreSQL drops modifiers from a parameter's type, so a
-// value that would be changed for a parameter here, and not there, is refused: numeric and char(n) here, a
-// varchar(n) that is too long as it runs.
-ir::Expr convert_for_variable(const Names& names, VariableId variable, ir::Expr expr);
-
 }  // namespace mneme

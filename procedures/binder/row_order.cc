@@ -91,7 +91,7 @@ void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
   const auto rounds = [](const ir::Aggregate& aggregate) {
     // DISTINCT values come in their own order.
     return aggregate.kind == ir::Aggregate::Kind::kSum && !aggregate.distinct &&
-           aggregate.argument->type.kind == TypeKind::kDouble;
+           aggregate.argument->type.is_floating();
   };
   if (std::ranges::none_of(operation.aggregates, rounds)) return;
   for (const ir::TableAccess& access : operation.access) {

@@ -327,6 +327,7 @@ void schema_columns(const SystemCatalog& catalog, RowMaker& rows) {
       const int64_t bits = column.type.kind == TypeKind::kSmallInt ? 16
                            : column.type.kind == TypeKind::kInt    ? 32
                            : column.type.kind == TypeKind::kBigInt ? 64
+                           : column.type.kind == TypeKind::kReal   ? 24
                            : column.type.kind == TypeKind::kDouble ? 53
                                                                    : 0;
       if (bits > 0) rows.set("numeric_precision", bits).set("numeric_precision_radix", int64_t{2});
@@ -335,11 +336,13 @@ void schema_columns(const SystemCatalog& catalog, RowMaker& rows) {
         rows.set("numeric_precision", int64_t{column.type.precision});
         rows.set("numeric_precision_radix", int64_t{10}).set("numeric_scale", int64_t{column.type.scale});
       }
+      if (column.type.kind == TypeKind::kDate) rows.set("datetime_precision", int64_t{0});
       if (column.type.kind == TypeKind::kTimestamp) rows.set("datetime_precision", int64_t{6});
       constexpr std::pair<TypeKind, const char*> kNames[] = {
           {TypeKind::kBoolean, "bool"}, {TypeKind::kSmallInt, "int2"},   {TypeKind::kInt, "int4"},
           {TypeKind::kBigInt, "int8"},  {TypeKind::kNumeric, "numeric"}, {TypeKind::kDouble, "float8"},
-          {TypeKind::kChar, "bpchar"},  {TypeKind::kVarchar, "varchar"}, {TypeKind::kTimestamp, "timestamp"}};
+          {TypeKind::kChar, "bpchar"},  {TypeKind::kVarchar, "varchar"}, {TypeKind::kTimestamp, "timestamp"},
+          {TypeKind::kReal, "float4"},  {TypeKind::kDate, "date"}};
       for (const auto& [kind, name] : kNames) {
         if (kind == column.type.kind) rows.set("udt_name", column.type.is_text ? "text" : name);
       }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "procedures/ir/sql_error.h"
+#include "procedures/values/arithmetic.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"
@@ -54,9 +55,13 @@ const char* fault_of(const Type& type, const Value& value) {
       return fits_integer(type.kind, value.as_int()) ? nullptr : kOutOfRange;
     case TypeKind::kNumeric:
       return fits_numeric(type, value.as_numeric()) ? nullptr : "has too many digits";
+    case TypeKind::kReal:
+      return is_real(value.as_double()) ? nullptr : "is no real";
     case TypeKind::kDouble:
     case TypeKind::kTimestamp:
       return nullptr;
+    case TypeKind::kDate:
+      return is_date(value.as_int()) ? nullptr : kOutOfRange;
     case TypeKind::kChar:
     case TypeKind::kVarchar: {
       const std::string_view text = value.as_text();
@@ -88,9 +93,11 @@ bool is_made_for(const Type& type, Value::Kind kind) {
     case TypeKind::kInt:
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kDate:
       return kind == Value::Kind::kInt;
     case TypeKind::kNumeric:
       return kind == Value::Kind::kNumeric;
+    case TypeKind::kReal:
     case TypeKind::kDouble:
       return kind == Value::Kind::kDouble;
     case TypeKind::kChar:
@@ -205,6 +212,8 @@ class Encoder {
         return put(static_cast<uint8_t>(value.as_bool()));
       case TypeKind::kNumeric:
         return put_numeric(value.as_numeric());
+      case TypeKind::kReal:
+        return put(static_cast<float>(value.as_double()));
       case TypeKind::kDouble:
         return put(value.as_double());
       case TypeKind::kChar:
@@ -331,6 +340,8 @@ class Decoder {
         if (!minimal) refuse("has a number in too many bytes");
         return Value::of_numeric(number);
       }
+      case TypeKind::kReal:
+        return Value::of_double(double{cursor_.get<float>()});
       case TypeKind::kDouble:
         return Value::of_double(cursor_.get<double>());
       case TypeKind::kChar:

@@ -58,7 +58,7 @@ bool OperationRunner::add_value(const Operation& operation, const Aggregate& agg
   const Type& type = aggregate.argument->type;
   switch (aggregate.kind) {
     case Aggregate::Kind::kSum:
-      if (type.kind == TypeKind::kDouble) {
+      if (type.is_floating()) {
         Value sum;
         if (!apply_arithmetic(ir::Op::kAdd, type, Value::of_double(into.double_sum), value, state_.arena, sum,
                               state_.context.error)) {
@@ -123,7 +123,7 @@ bool OperationRunner::finish_sum(const Operation& operation, const Aggregate& ag
     result = Value::null();
     return true;
   }
-  if (aggregate.type.kind == TypeKind::kDouble) {
+  if (aggregate.type.is_floating()) {
     result = Value::of_double(state.double_sum);
   } else if (aggregate.type.kind == TypeKind::kNumeric) {
     result = Value::of_numeric(state.exact_sum);

@@ -131,10 +131,36 @@ std::string_view function_text(Function function) {
       return "repeat";
     case Function::kReverse:
       return "reverse";
+    case Function::kInitcap:
+      return "initcap";
+    case Function::kSplitPart:
+      return "split_part";
+    case Function::kTranslate:
+      return "translate";
+    case Function::kStartsWith:
+      return "starts_with";
+    case Function::kAscii:
+      return "ascii";
+    case Function::kChr:
+      return "chr";
+    case Function::kToHex:
+      return "to_hex";
+    case Function::kExp:
+      return "exp";
+    case Function::kLn:
+      return "ln";
+    case Function::kLog:
+      return "log";
     case Function::kOctetLength:
       return "octet_length";
     case Function::kBitLength:
       return "bit_length";
+    case Function::kExtract:
+      return "extract";
+    case Function::kTruncateTime:
+      return "date_trunc";
+    case Function::kAddInterval:
+      return "add_interval";
     case Function::kMatches:
       return "matches";
     case Function::kLike:
@@ -206,11 +232,15 @@ std::string ExpressionPrinter::constant(const Expr& expr) const {
       return print_numeric(expr.constant.as_numeric(), expr.type.scale);
     case TypeKind::kDouble:
       return fmt::format("{}::double precision", expr.constant.as_double());
+    case TypeKind::kReal:
+      return fmt::format("{}::real", static_cast<float>(expr.constant.as_double()));
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return quoted(expr.constant.as_text());
     case TypeKind::kTimestamp:
       return fmt::format("{}::timestamp", expr.constant.as_int());
+    case TypeKind::kDate:
+      return fmt::format("{}::date", expr.constant.as_int());
     case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;

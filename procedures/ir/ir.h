@@ -113,8 +113,22 @@ enum class Function : uint8_t {
   kPosition,
   kRepeat,
   kReverse,
+  kInitcap,
+  kSplitPart,  // split_part(text, separator, number)
+  kTranslate,  // translate(text, characters, their replacements)
+  kStartsWith,
+  kAscii,
+  kChr,    // chr(code point)
+  kToHex,  // to_hex(int or bigint)
+  kExp,
+  kLn,
+  kLog,  // to the base 10
   kOctetLength,
   kBitLength,
+  // args[0] is a timestamp or a date, and a unit the number of a TimeUnit (values/interval_text.h).
+  kExtract,         // extract(time, unit)
+  kTruncateTime,    // date_trunc(time, unit)
+  kAddInterval,     // add_interval(timestamp, months, days, microseconds)
   kMatches,         // matches(text, regular expression, 'i': in any case, or '')
   kLike,            // like(text, pattern, escape): the escape is one character, or none
   kNextValue,       // nextval(args[0]): of a sequence, by its table's number; of sessions alone

@@ -33,7 +33,10 @@ const char* stored_type(const RowLayout::Place& place) {
     case TypeKind::kSmallInt:
       return "int16_t";
     case TypeKind::kInt:
+    case TypeKind::kDate:
       return "int32_t";
+    case TypeKind::kReal:
+      return "float";
     case TypeKind::kNumeric:
       return place.wide_numeric ? "int128" : "int64_t";
     case TypeKind::kDouble:

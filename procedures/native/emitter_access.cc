@@ -66,7 +66,7 @@ bool AccessEmitter::is_plain(const ir::TableAccess& access) const {
   for (size_t i = 0; i < access.path.equalities.size(); ++i) {
     const AccessPath::Equality& equality = access.path.equalities[i];
     if (equality.array.valid() || equality.values.size() != 1) return false;
-    if (shape.places[i].type.kind == TypeKind::kDouble) return false;
+    if (shape.places[i].type.is_floating()) return false;
   }
   return true;
 }

@@ -50,13 +50,6 @@ const char* op_enumerator(Op op) {
   }
 }
 
-std::string kind_literal(const Type& type) {
-  return type.kind == TypeKind::kNumeric    ? "TypeKind::kNumeric"
-         : type.kind == TypeKind::kSmallInt ? "TypeKind::kSmallInt"
-         : type.kind == TypeKind::kInt      ? "TypeKind::kInt"
-                                            : "TypeKind::kBigInt";
-}
-
 const char* too_long_literal(const Expr& cast) {
   switch (too_long_of(cast)) {
     case TooLong::kCut:
@@ -95,9 +88,10 @@ Operand ExpressionEmitter::emit_arithmetic(const Expr& expr, Op op, const Operan
   const std::string null = null_of_any(a.null, b.null);
   const std::string name = text_.new_name("x");
   text_.line("double {} = 0;", name);
-  text_.fail_if(unless_null(null, fmt::format("!double_arithmetic(run, ir::Op::{}, {}, {}, {})",
-                                              op_enumerator(op), a.value, b.value, name)),
-                raise());
+  text_.fail_if(
+      unless_null(null, fmt::format("!double_arithmetic<{}>(run, ir::Op::{}, {}, {}, {})",
+                                    kind_literal(expr.type), op_enumerator(op), a.value, b.value, name)),
+      raise());
   return {name, null, Rep::kDouble};
 }
 
@@ -168,13 +162,12 @@ Operand ExpressionEmitter::emit_cast(const Expr& expr) {
   if (a.is_null()) return converted(a.rep == Rep::kNone ? a : Operand{"", "true", Rep::kNone}, rep_of(expr));
   if (to.is_string()) return emit_cast_to_string(expr, a);
   if (from.is_string()) return emit_called_cast(expr, a);
-  if (to.is_integer())
-    return from.kind == TypeKind::kDouble ? emit_called_cast(expr, a) : emit_cast_to_integer(expr, a);
+  if (to.is_integer()) return from.is_floating() ? emit_called_cast(expr, a) : emit_cast_to_integer(expr, a);
   if (to.kind == TypeKind::kNumeric) {
-    return from.kind == TypeKind::kDouble ? emit_called_cast(expr, a) : emit_cast_to_numeric(expr, a);
+    return from.is_floating() ? emit_called_cast(expr, a) : emit_cast_to_numeric(expr, a);
   }
   if (to.kind == TypeKind::kDouble) {
-    if (from.kind == TypeKind::kDouble) return a;
+    if (from.is_floating()) return a;
     if (from.is_integer()) return {fmt::format("static_cast<double>({})", a.value), a.null, Rep::kDouble};
   }
   if (to.kind == TypeKind::kBoolean && a.rep == Rep::kInt) {

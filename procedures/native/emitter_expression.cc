@@ -95,10 +95,36 @@ const char* function_enumerator(Function function) {
       return "kRepeat";
     case Function::kReverse:
       return "kReverse";
+    case Function::kInitcap:
+      return "kInitcap";
+    case Function::kSplitPart:
+      return "kSplitPart";
+    case Function::kTranslate:
+      return "kTranslate";
+    case Function::kStartsWith:
+      return "kStartsWith";
+    case Function::kAscii:
+      return "kAscii";
+    case Function::kChr:
+      return "kChr";
+    case Function::kToHex:
+      return "kToHex";
+    case Function::kExp:
+      return "kExp";
+    case Function::kLn:
+      return "kLn";
+    case Function::kLog:
+      return "kLog";
     case Function::kOctetLength:
       return "kOctetLength";
     case Function::kBitLength:
       return "kBitLength";
+    case Function::kExtract:
+      return "kExtract";
+    case Function::kTruncateTime:
+      return "kTruncateTime";
+    case Function::kAddInterval:
+      return "kAddInterval";
     case Function::kMatches:
       return "kMatches";
     case Function::kLike:
@@ -481,6 +507,11 @@ Operand ExpressionEmitter::emit_called_function(const Expr& expr) {
     return emit_call(expr, null, result,
                      fmt::format("apply_number_function({}, {}, {}, {}, *run.arena, {}, *run.error)",
                                  function, type_literal(source), type_literal(expr.type), values, result));
+  }
+  if (source.is_time()) {
+    return emit_call(expr, null, result,
+                     fmt::format("apply_time_function({}, {}, {}, *run.arena, {}, *run.error)", function,
+                                 type_literal(source), values, result));
   }
   return emit_call(
       expr, null, result,

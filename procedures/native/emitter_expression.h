@@ -44,6 +44,8 @@ std::string boxed(const Operand& operand, const Type& type);
 Operand converted(const Operand& operand, Rep rep);
 std::string literal_of(std::string_view text);
 std::string identifier_of(std::string_view name);
+// The enumerator of the type's kind, and the type itself, as C++ has them.
+const char* kind_literal(const Type& type);
 std::string type_literal(const Type& type);
 // Returns the condition that either of the two is NULL.
 std::string null_of_any(const std::string& a, const std::string& b);

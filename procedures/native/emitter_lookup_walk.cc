@@ -45,7 +45,7 @@ bool is_inline(const Expr& expr, bool over_row) {
         is_inline = false;
         break;
       case ExprKind::kBinary:
-        is_inline &= e.op != Op::kConcat && e.type.kind != TypeKind::kDouble;
+        is_inline &= e.op != Op::kConcat && !e.type.is_floating();
         break;
       case ExprKind::kFunction:
         is_inline &= e.function == Function::kCoalesce || e.function == Function::kNullIf ||

@@ -125,9 +125,11 @@ Rep rep_of(const Type& type) {
     case TypeKind::kInt:
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kDate:
       return Rep::kInt;
     case TypeKind::kNumeric:
       return digits_of_kind(type) <= kNarrowNumericPrecision ? Rep::kInt : Rep::kWide;
+    case TypeKind::kReal:
     case TypeKind::kDouble:
       return Rep::kDouble;
     case TypeKind::kChar:
@@ -183,7 +185,7 @@ std::string boxed(const Operand& operand, const Type& type) {
   if (operand.is_null()) return "Value::null()";
   const char* kind = type.kind == TypeKind::kBoolean   ? "bool"
                      : type.kind == TypeKind::kNumeric ? "numeric"
-                     : type.kind == TypeKind::kDouble  ? "double"
+                     : type.is_floating()              ? "double"
                      : type.is_string()                ? "text"
                                                        : "int";
   if (!operand.is_nullable()) return fmt::format("Value::of_{}({})", kind, operand.value);
@@ -241,37 +243,43 @@ std::string column_name(const TableDefinition& table, ColumnId column) {
   return fmt::format("t_{}::c_{}", identifier_of(table.name), identifier_of(table.column(column).name));
 }
 
+const char* kind_literal(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::kBoolean:
+      return "TypeKind::kBoolean";
+    case TypeKind::kSmallInt:
+      return "TypeKind::kSmallInt";
+    case TypeKind::kInt:
+      return "TypeKind::kInt";
+    case TypeKind::kBigInt:
+      return "TypeKind::kBigInt";
+    case TypeKind::kReal:
+      return "TypeKind::kReal";
+    case TypeKind::kDate:
+      return "TypeKind::kDate";
+    case TypeKind::kDouble:
+      return "TypeKind::kDouble";
+    case TypeKind::kChar:
+      return "TypeKind::kChar";
+    case TypeKind::kVarchar:
+      return "TypeKind::kVarchar";
+    case TypeKind::kTimestamp:
+      return "TypeKind::kTimestamp";
+    case TypeKind::kNumeric:
+      return "TypeKind::kNumeric";
+    case TypeKind::kDecimal:
+    case TypeKind::kNull:
+      break;
+  }
+  return "TypeKind::kNull";
+}
+
 std::string type_literal(const Type& type) {
-  const auto kind = [&]() -> const char* {
-    switch (type.kind) {
-      case TypeKind::kBoolean:
-        return "TypeKind::kBoolean";
-      case TypeKind::kSmallInt:
-        return "TypeKind::kSmallInt";
-      case TypeKind::kInt:
-        return "TypeKind::kInt";
-      case TypeKind::kBigInt:
-        return "TypeKind::kBigInt";
-      case TypeKind::kDouble:
-        return "TypeKind::kDouble";
-      case TypeKind::kChar:
-        return "TypeKind::kChar";
-      case TypeKind::kVarchar:
-        return "TypeKind::kVarchar";
-      case TypeKind::kTimestamp:
-        return "TypeKind::kTimestamp";
-      case TypeKind::kNumeric:
-      case TypeKind::kDecimal:
-      case TypeKind::kNull:
-        break;
-    }
-    return "TypeKind::kNull";
-  };
   if (type.kind == TypeKind::kNumeric) return fmt::format("numeric_of({}, {})", type.precision, type.scale);
   if (type.is_string()) {
-    return fmt::format("string_of({}, {}{})", kind(), type.length, type.is_text ? ", true" : "");
+    return fmt::format("string_of({}, {}{})", kind_literal(type), type.length, type.is_text ? ", true" : "");
   }
-  return fmt::format("plain_type({})", kind());
+  return fmt::format("plain_type({})", kind_literal(type));
 }
 
 bool reads_row_text(const Expr& expr) {

@@ -12,16 +12,6 @@ using ir::Operation;
 using ir::OperationMode;
 using ir::Statement;
 
-namespace {
-
-const char* kind_of_sum(const Type& type) {
-  return type.kind == TypeKind::kNumeric ? "TypeKind::kNumeric"
-         : type.kind == TypeKind::kInt   ? "TypeKind::kInt"
-                                         : "TypeKind::kBigInt";
-}
-
-}  // namespace
-
 // ---- OFFSET and LIMIT ----
 
 void OperationEmitter::write_count(const std::optional<ir::Expr>& expr, const std::string& name,
@@ -291,8 +281,7 @@ void OperationEmitter::select_aggregates(const Operation& operation, const Cut& 
         text_.line("int64_t {} = 0;", name);
         break;
       case Aggregate::Kind::kSum:
-        text_.line("{} {} = 0;", aggregate.argument->type.kind == TypeKind::kDouble ? "double" : "int128",
-                   name);
+        text_.line("{} {} = 0;", aggregate.argument->type.is_floating() ? "double" : "int128", name);
         text_.line("bool {}_null = true;", name);
         break;
       case Aggregate::Kind::kMin:
@@ -339,8 +328,9 @@ void OperationEmitter::add_value(const Operation& operation, size_t i, const Ope
   switch (aggregate.kind) {
     case Aggregate::Kind::kSum:
       text_.line("{}_null = false;", name);
-      if (aggregate.argument->type.kind == TypeKind::kDouble) {
-        text_.fail_if(fmt::format("!double_arithmetic(run, ir::Op::kAdd, {0}, {1}, {0})", name, value.value),
+      if (aggregate.argument->type.is_floating()) {
+        text_.fail_if(fmt::format("!double_arithmetic<{2}>(run, ir::Op::kAdd, {0}, {1}, {0})", name,
+                                  value.value, kind_literal(aggregate.argument->type)),
                       fmt::format("raise(run, {})", scope_.where));
         return;
       }
@@ -349,7 +339,7 @@ void OperationEmitter::add_value(const Operation& operation, size_t i, const Ope
       if (value.rep == Rep::kWide) {
         text_.fail_if(
             fmt::format("!has_digits({}, kMaxNumericPrecision)", name),
-            fmt::format("raise_out_of_range(run, {}, {})", scope_.where, kind_of_sum(aggregate.type)));
+            fmt::format("raise_out_of_range(run, {}, {})", scope_.where, kind_literal(aggregate.type)));
       }
       return;
     case Aggregate::Kind::kMin:
@@ -386,12 +376,12 @@ void OperationEmitter::finish_aggregates(const Operation& operation) {
         break;
       case Aggregate::Kind::kSum: {
         Operand sum{name, name + "_null", Rep::kWide};
-        if (aggregate.type.kind == TypeKind::kDouble) sum.rep = Rep::kDouble;
+        if (aggregate.type.is_floating()) sum.rep = Rep::kDouble;
         if (aggregate.type.is_integer()) {
           const unsigned bytes = aggregate.type.kind == TypeKind::kBigInt ? 8 : 4;
           text_.fail_if(
               fmt::format("!fits<{}>({})", bytes, name),
-              fmt::format("raise_out_of_range(run, {}, {})", scope_.where, kind_of_sum(aggregate.type)));
+              fmt::format("raise_out_of_range(run, {}, {})", scope_.where, kind_literal(aggregate.type)));
           sum = converted(sum, Rep::kInt);
         }
         scope_.aggregates.push_back(std::move(sum));

@@ -22,12 +22,13 @@ namespace mneme::native {
 // ---- columns ----
 
 // A NOT NULL column, as it is stored: bool, int16_t, int32_t, int64_t (a narrow numeric, too), int128,
-// double, or std::string_view.
+// float, double, or std::string_view.
 template <typename Stored>
 struct Column {
-  using Value = std::conditional_t<std::is_integral_v<Stored> && !std::is_same_v<Stored, bool> &&
-                                       sizeof(Stored) <= sizeof(int64_t),
-                                   int64_t, Stored>;
+  using Value =
+      std::conditional_t<std::is_integral_v<Stored> && !std::is_same_v<Stored, bool> &&
+                             sizeof(Stored) <= sizeof(int64_t),
+                         int64_t, std::conditional_t<std::is_same_v<Stored, float>, double, Stored>>;
   uint32_t at;
 
   Value get(const std::byte* image) const {

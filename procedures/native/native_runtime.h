@@ -27,6 +27,7 @@
 #include "procedures/values/key_values.h"
 #include "procedures/values/run_errors.h"
 #include "procedures/values/text_functions.h"
+#include "procedures/values/time_functions.h"
 
 namespace mneme::native {
 
@@ -131,12 +132,13 @@ inline std::string_view kept(NativeRun& run, std::string_view text) {
   return concatenate(parts, *run.arena, result, *run.error);
 }
 
-// ---- arithmetic on doubles ----
+// ---- arithmetic on doubles, and on reals ----
 
-[[nodiscard]] inline bool double_arithmetic(NativeRun& run, ir::Op op, double a, double b, double& result) {
+template <TypeKind kKind>
+[[nodiscard]] bool double_arithmetic(NativeRun& run, ir::Op op, double a, double b, double& result) {
   Value value;
-  if (!apply_arithmetic(op, plain_type(TypeKind::kDouble), Value::of_double(a), Value::of_double(b),
-                        *run.arena, value, *run.error)) {
+  if (!apply_arithmetic(op, plain_type(kKind), Value::of_double(a), Value::of_double(b), *run.arena, value,
+                        *run.error)) {
     return false;
   }
   result = value.as_double();

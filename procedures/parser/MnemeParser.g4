@@ -340,7 +340,7 @@ primary
   : (INTEGER | DECIMAL | EXPONENT | STRING | ESCAPED_STRING | NULL_ | TRUE_ | FALSE_)         # literal
   | CASE subject=expression? whenBranch+ (ELSE otherwise=expression)? END                     # caseExpression
   | CAST LPAREN expression AS typeName RPAREN                                                 # castExpression
-  | TIMESTAMP STRING                                                                          # timestampLiteral
+  | (TIMESTAMP | DOUBLE_ PRECISION | name modifiers?) STRING                                  # typedLiteral
   | PARAMETER                                                                                 # parameterValue
   | ARRAY LBRACKET (expression (COMMA expression)*)? RBRACKET                                 # arrayValue
   | ARRAY LPAREN nestedQuery RPAREN                                                           # arrayQuery

@@ -75,6 +75,9 @@ SyntaxAdvice advice_for(const ErrorContext& context) {
   if (context.offending == "select" && before.size() >= 2 && before[0] == "(" && before[1] == "exists") {
     return {advice_for_word("exists"), 1};
   }
+  // EXECUTE 'text' reads as a type's literal.
+  if (before.size() >= 2 && before[0].starts_with('\'') && before[1] == "execute")
+    return {advice_for_word("execute"), 1};
   if (context.offending == "with" && !before.empty() && before[0] == "timestamp")
     return {advice_for_word("zone"), -1};
   // The word before the error may be a reserved word that was taken for a name.

@@ -119,18 +119,41 @@ Expr read_call(MnemeParser::CallContext* context) {
   return expr;
 }
 
-// trim(side characters FROM text) is btrim, ltrim or rtrim(text, characters).
-Expr read_trim(antlr4::tree::TerminalNode* side, MnemeParser::ExpressionContext* text,
-               MnemeParser::ExpressionContext* characters, syntax::SourceLocation where) {
-  expect_word(side, {"both", "leading", "trailing"});
-  const std::string word = lowered(side->getText());
+// extract(unit FROM time) is a call with the unit as a quoted word.
+Expr read_extract(MnemeParser::SubstringCallContext& call, syntax::SourceLocation where) {
+  Expr unit = read_expression(call.expression(0));
+  if (unit.kind == ExprKind::kReference && unit.qualifier.empty()) unit.kind = ExprKind::kString;
   std::vector<Expr> args;
-  args.push_back(read_expression(text));
-  args.push_back(read_expression(characters));
-  return make_syntax_call(word == "both"      ? "trim"
-                          : word == "leading" ? "ltrim"
-                                              : "rtrim",
+  args.push_back(std::move(unit));
+  args.push_back(read_expression(call.expression(1)));
+  return make_syntax_call("extract", std::move(args), where);
+}
+
+bool is_side(const std::string& word) {
+  return word == "both" || word == "leading" || word == "trailing";
+}
+
+// trim([side] [characters] FROM text) is btrim, ltrim or rtrim(text[, characters]).
+Expr make_trim(const std::string& side, std::optional<Expr> characters, Expr text,
+               syntax::SourceLocation where) {
+  std::vector<Expr> args;
+  args.push_back(std::move(text));
+  if (characters) args.push_back(*std::move(characters));
+  return make_syntax_call(side == "leading"    ? "ltrim"
+                          : side == "trailing" ? "rtrim"
+                                               : "trim",
                           std::move(args), where);
+}
+
+// Behind a side, characters that are a quoted string read as a type's literal.
+Expr read_trim(MnemeParser::SubstringCallContext& call, syntax::SourceLocation where) {
+  Expr text = read_expression(call.expression(1));
+  const std::string word = lowered(call.expression(0)->getText());
+  if (is_side(word)) return make_trim(word, std::nullopt, std::move(text), where);
+  Expr first = read_expression(call.expression(0));
+  if (first.kind == ExprKind::kCast && is_side(first.type.base))
+    return make_trim(first.type.base, std::move(first.args[0]), std::move(text), where);
+  return make_trim("both", std::move(first), std::move(text), where);
 }
 
 }  // namespace
@@ -171,9 +194,22 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     expr.args.push_back(read_expression(cast->expression()));
     return expr;
   }
-  if (auto* timestamp = dynamic_cast<MnemeParser::TimestampLiteralContext*>(context)) {
-    Expr expr = make_syntax(ExprKind::kTimestamp, where);
-    expr.text = read_string(timestamp->STRING());
+  if (auto* literal = dynamic_cast<MnemeParser::TypedLiteralContext*>(context)) {
+    const std::string type = literal->TIMESTAMP() ? "timestamp"
+                             : literal->DOUBLE_() ? "double precision"
+                                                  : lowered(literal->name()->getText());
+    if (type == "timestamp") {
+      Expr expr = make_syntax(ExprKind::kTimestamp, where);
+      expr.text = read_string(literal->STRING());
+      return expr;
+    }
+    Expr text = make_syntax(ExprKind::kString, where);
+    text.text = read_string(literal->STRING());
+    Expr expr = make_syntax(ExprKind::kCast, where);
+    expr.type.base = type;
+    if (literal->modifiers()) expr.type.modifiers = read_modifiers(literal->modifiers());
+    expr.type.where = where;
+    expr.args.push_back(std::move(text));
     return expr;
   }
   if (auto* parameter = dynamic_cast<MnemeParser::ParameterValueContext*>(context)) {
@@ -207,9 +243,15 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   if (auto* trim = dynamic_cast<MnemeParser::TrimCallContext*>(context)) {
     if (lowered(trim->name()->getText()) != "trim")
       refuse(where, "FROM inside the arguments of {}() is not understood", trim->name()->getText());
-    return read_trim(trim->IDENTIFIER(), trim->expression(1), trim->expression(0), where);
+    expect_word(trim->IDENTIFIER(), {"both", "leading", "trailing"});
+    return make_trim(lowered(trim->IDENTIFIER()->getText()), read_expression(trim->expression(0)),
+                     read_expression(trim->expression(1)), where);
   }
   if (auto* substring = dynamic_cast<MnemeParser::SubstringCallContext*>(context)) {
+    if (lowered(substring->name()->getText()) == "extract" && substring->expression().size() == 2)
+      return read_extract(*substring, where);
+    if (lowered(substring->name()->getText()) == "trim" && substring->expression().size() == 2)
+      return read_trim(*substring, where);
     if (lowered(substring->name()->getText()) != "substring") {
       refuse_as(
           sqlstate::kNotSupported, where,

@@ -25,6 +25,12 @@ uint32_t read_modifier(antlr4::tree::TerminalNode* number) {
 
 }  // namespace
 
+std::vector<uint32_t> read_modifiers(MnemeParser::ModifiersContext* context) {
+  std::vector<uint32_t> modifiers;
+  for (auto* number : context->INTEGER()) modifiers.push_back(read_modifier(number));
+  return modifiers;
+}
+
 std::string lowered(std::string text) {
   std::ranges::transform(text, text.begin(), ascii_lower);
   return text;
@@ -32,13 +38,14 @@ std::string lowered(std::string text) {
 
 // 1.5e-3 as 0.0015.
 std::string without_exponent(const std::string& text, syntax::SourceLocation where) {
-  constexpr long kFar = 1000;  // more than any number has digits
+  constexpr long kFar = 1000;
+  constexpr long kMost = 400;  // more than any double has digits
   const size_t e = text.find_first_of("eE");
   std::string digits = text.substr(0, e);
   const std::string written = text.substr(e + 1);
   const long exponent = written.size() > 5 ? kFar : std::stol(written);
-  if (exponent > 40 || exponent < -40)
-    refuse_as(sqlstate::kOutOfRange, where, "the number {} has more than 38 digits", text);
+  if (exponent > kMost || exponent < -kMost)
+    refuse_as(sqlstate::kNotSupported, where, "the number {} has more than 38 digits", text);
   const size_t point = digits.find('.');
   long scale = 0;
   if (point != std::string::npos) {
@@ -287,7 +294,7 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
     refuse(type.where, "WITHOUT TIME ZONE belongs to the type timestamp alone, not to {}", type.base);
   }
   if (auto* modifiers = base->modifiers()) {
-    for (auto* number : modifiers->INTEGER()) type.modifiers.push_back(read_modifier(number));
+    type.modifiers = read_modifiers(modifiers);
   }
   type.is_array = plain->LBRACKET() != nullptr;
   return type;

@@ -42,6 +42,7 @@ std::string read_string(antlr4::tree::TerminalNode* literal);
 std::string read_escaped_string(antlr4::tree::TerminalNode* literal);
 // Writes a number with an exponent without it: 1.5e-3 as 0.0015.
 std::string without_exponent(const std::string& text, syntax::SourceLocation where);
+std::vector<uint32_t> read_modifiers(MnemeParser::ModifiersContext* context);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
 syntax::Expr read_primary(MnemeParser::PrimaryContext* context);

@@ -41,7 +41,8 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
     case Aggregate::Kind::kSum:
     case Aggregate::Kind::kAverage:
       if (!argument.is_number()) undefined();
-      if (argument.kind == TypeKind::kDouble) return argument;
+      if (argument.is_floating())
+        return kind == Aggregate::Kind::kSum ? argument : Type{.kind = TypeKind::kDouble};
       if (kind == Aggregate::Kind::kAverage || argument.kind == TypeKind::kBigInt || !argument.is_integer())
         return kDecimalType;
       return kCountType;

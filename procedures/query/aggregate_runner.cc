@@ -84,6 +84,7 @@ bool AggregateRunner::add_row(const Aggregate& aggregate, AggregateState& state)
   return runner_.keep_row(*state.rows, row);
 }
 
+// avg() of reals adds them as doubles, and sum() as reals.
 bool AggregateRunner::sum(const Aggregate& aggregate, AggregateState& state, const Value& value) {
   const Type& type = aggregate.argument->type;
   if (type.is_integer()) {
@@ -91,7 +92,10 @@ bool AggregateRunner::sum(const Aggregate& aggregate, AggregateState& state, con
     return true;
   }
   Value added = value;
-  const Type& sum_type = type.kind == TypeKind::kDouble ? type : kDecimalType;
+  const Type& sum_type = type.kind == TypeKind::kReal && aggregate.kind == Aggregate::Kind::kAverage
+                             ? Type{.kind = TypeKind::kDouble}
+                         : type.is_floating() ? type
+                                              : kDecimalType;
   if (type.kind == TypeKind::kNumeric) added = Value::of_decimal(value.as_numeric(), type.scale);
   if (state.count == 1) {
     state.value = added;
@@ -202,7 +206,7 @@ bool AggregateRunner::finish(const Aggregate& aggregate, AggregateState& state, 
       }
       result = type.is_integer() ? Value::of_decimal(state.exact_sum, 0) : state.value;
       if (aggregate.kind == Aggregate::Kind::kSum) return true;
-      if (type.kind == TypeKind::kDouble) {
+      if (type.is_floating()) {
         result = Value::of_double(result.as_double() / static_cast<double>(state.count));
         return true;
       }

@@ -35,6 +35,7 @@ void append_key(TypeKind kind, const Value& value, std::string& key) {
       put(plain.as_numeric());
       return key.push_back(static_cast<char>(plain.digits()));
     }
+    case TypeKind::kReal:
     case TypeKind::kDouble: {
       double number = value.as_double();
       if (number == 0) number = 0;  // there are two of them

@@ -21,9 +21,26 @@ bool is_bare_name(const syntax::Expr& expr) {
   return expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty();
 }
 
+// Returns the number that stands for a column of the result, as it is written: a minus belongs to it.
+std::optional<std::string> written_position(const syntax::Expr& expr) {
+  constexpr size_t kMostDigits = 10;
+  const bool is_negative = expr.kind == syntax::ExprKind::kUnary && expr.op == ir::Op::kNegate;
+  const syntax::Expr& number = is_negative ? expr.args[0] : expr;
+  if (number.kind != syntax::ExprKind::kInteger || number.text.size() > kMostDigits) return std::nullopt;
+  const std::string text = (is_negative ? "-" : "") + number.text;
+  return std::stoll(text) == static_cast<int32_t>(std::stoll(text)) ? std::optional(text) : std::nullopt;
+}
+
 // The literals that are no position, and order nothing.
 bool is_other_constant(const syntax::Expr& expr) {
   switch (expr.kind) {
+    case syntax::ExprKind::kInteger:
+      return !written_position(expr);
+    case syntax::ExprKind::kUnary: {
+      const syntax::ExprKind kind = expr.args[0].kind;
+      const bool is_number = kind == syntax::ExprKind::kInteger || kind == syntax::ExprKind::kDecimal;
+      return expr.op == ir::Op::kNegate && is_number && !written_position(expr);
+    }
     case syntax::ExprKind::kNull:
     case syntax::ExprKind::kBoolean:
     case syntax::ExprKind::kDecimal:
@@ -385,11 +402,11 @@ void SelectBinder::bind_groups(const syntax::SelectCore& core) {
   for (const syntax::Expr& item : core.group) {
     if (is_other_constant(item)) refuse(item.where, "non-integer constant in GROUP BY");
     std::optional<Expr> key;
-    if (item.kind == syntax::ExprKind::kInteger) {
-      const long position = item.text.size() > 6 ? 0 : std::stol(item.text);
+    if (const std::optional<std::string> written = written_position(item)) {
+      const long position = std::stol(*written);
       if (position < 1 || position > static_cast<long>(columns_.size()))
         refuse_as(sqlstate::kInvalidReference, item.where, "GROUP BY position {} is not in select list",
-                  item.text);
+                  *written);
       key = select_->outputs[static_cast<size_t>(position - 1)];
     } else if (is_bare_name(item)) {
       key = scope_.find("", item.text, item.where);
@@ -411,11 +428,11 @@ void SelectBinder::bind_groups(const syntax::SelectCore& core) {
 uint32_t SelectBinder::output_for(const syntax::Expr& expr, const syntax::SelectCore& core,
                                   std::string_view clause) {
   if (is_other_constant(expr)) refuse(expr.where, "non-integer constant in {}", clause);
-  if (expr.kind == syntax::ExprKind::kInteger) {
-    const long position = expr.text.size() > 6 ? 0 : std::stol(expr.text);
+  if (const std::optional<std::string> written = written_position(expr)) {
+    const long position = std::stol(*written);
     if (position < 1 || position > static_cast<long>(columns_.size()))
       refuse_as(sqlstate::kInvalidReference, expr.where, "{} position {} is not in select list", clause,
-                expr.text);
+                *written);
     return static_cast<uint32_t>(position - 1);
   }
   if (is_bare_name(expr)) {

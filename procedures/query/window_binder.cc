@@ -316,17 +316,17 @@ std::optional<Expr> SelectBinder::bind_frame_offset(const syntax::FrameBound& bo
   if (mode == FrameMode::kRange) {
     const Type& type = parts.plan.order[0].expr.type;
     const bool takes_any_number = type.kind == TypeKind::kNumeric || type.kind == TypeKind::kDecimal;
-    const bool fits = is_unknown(offset)               ? type.is_number()
-                      : type.is_integer()              ? offset.type.is_integer()
-                      : type.kind == TypeKind::kDouble ? offset.type.is_number()
-                                                       : takes_any_number && offset.type.is_exact();
+    const bool fits = is_unknown(offset)   ? type.is_number()
+                      : type.is_integer()  ? offset.type.is_integer()
+                      : type.is_floating() ? offset.type.is_number()
+                                           : takes_any_number && offset.type.is_exact();
     if (!fits) {
       refuse_as(
           sqlstate::kNotSupported, offset.where,
           "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {} and offset type {}",
           to_string(type), to_string(offset.type));
     }
-    if (type.kind == TypeKind::kDouble) {
+    if (type.is_floating()) {
       offset = convert_explicitly(std::move(offset), kPartType);
     } else if (type.is_integer()) {
       offset = convert_explicitly(std::move(offset), kCountType);

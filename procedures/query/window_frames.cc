@@ -151,7 +151,7 @@ bool WindowFrames::bound_by_value(bool precedes, const Value& offset, const ir::
                                    : static_cast<int128>(value.as_int()) + offset.as_int();
     return search([&](const Value& each) { return static_cast<int128>(each.as_int()) <=> limit; });
   }
-  if (type.kind == TypeKind::kDouble) {
+  if (type.is_floating()) {
     const double from = value.as_double();
     double limit = subtracts ? from - offset.as_double() : from + offset.as_double();
     // An infinite offset from the infinity that it leads away from reaches all numbers.

@@ -18,7 +18,7 @@ class RandomExpressions {
  protected:
   explicit RandomExpressions(uint64_t seed) : random_(seed) {}
 
-  enum Kind { kSmall, kInt, kBig, kNumeric, kWide, kDouble, kText, kChar, kFlag, kTime };
+  enum Kind { kSmall, kInt, kBig, kNumeric, kWide, kDouble, kText, kChar, kFlag, kTime, kDate, kReal };
   struct Name {
     std::string sql;
     Kind kind;
@@ -34,8 +34,8 @@ class RandomExpressions {
 
   static std::string type_of(Kind kind) {
     static constexpr const char* kTypes[] = {
-        "SMALLINT",         "INT",        "BIGINT",  "NUMERIC(8,2)", "NUMERIC(30,6)",
-        "DOUBLE PRECISION", "VARCHAR(8)", "CHAR(4)", "BOOLEAN",      "TIMESTAMP"};
+        "SMALLINT",   "INT",     "BIGINT",  "NUMERIC(8,2)", "NUMERIC(30,6)", "DOUBLE PRECISION",
+        "VARCHAR(8)", "CHAR(4)", "BOOLEAN", "TIMESTAMP",    "DATE",          "REAL"};
     return kTypes[kind];
   }
 
@@ -71,6 +71,12 @@ class RandomExpressions {
         return std::string(one_of("true", "false"));
       case kTime:
         return std::string(one_of("2000-01-01 00:00:00", "2024-02-29 12:34:56.789", "1970-01-01 00:00:00"));
+      case kDate:
+        return std::string(chance(8) ? one_of("0001-01-01", "9999-12-31")
+                                     : one_of("2000-01-01", "2024-02-29", "1969-12-31"));
+      case kReal:
+        return std::string(chance(8) ? one_of("NaN", "Infinity", "-Infinity", "3e38", "-0", "1e-40")
+                                     : one_of("0", "1", "2.5", "-3", "1e10", "0.1"));
     }
     return "";
   }
@@ -81,6 +87,7 @@ class RandomExpressions {
     if (kind == kFlag) return text;
     if (kind <= kWide) return text[0] == '-' ? "(" + text + ")" : text;
     if (kind == kTime) return "TIMESTAMP '" + text + "'";
+    if (kind == kDate) return "DATE '" + text + "'";
     if (kind == kDouble) return fmt::format("CAST('{}' AS DOUBLE PRECISION)", text);
     return fmt::format("CAST('{}' AS {})", text, type_of(kind));
   }
@@ -114,14 +121,18 @@ class RandomExpressions {
       case kWide:
         return numeric(depth - 1);
       case kDouble:
-        return real(depth - 1);
+        return floating(kDouble, depth - 1);
+      case kReal:
+        return floating(kReal, depth - 1);
       case kText:
       case kChar:
         return text(depth - 1);
       case kFlag:
         return condition(depth - 1);
       case kTime:
-        return leaf(kTime);
+        return time(depth - 1);
+      case kDate:
+        return date(depth - 1);
     }
     return "";
   }
@@ -145,7 +156,15 @@ class RandomExpressions {
   }
   std::string integer(int depth) {
     const Kind kind = chance(3) ? kBig : kInt;
-    switch (below(13)) {
+    switch (below(16)) {
+      case 10:
+        return fmt::format("({} - {})", expr(kDate, depth), leaf(kDate));
+      case 11:
+        return fmt::format("CAST(extract({} FROM {}) AS {})",
+                           one_of("year", "month", "day", "dow", "doy", "week"),
+                           expr(chance(2) ? kDate : kTime, depth), type_of(kind));
+      case 12:
+        return fmt::format("ascii({})", expr(kText, depth));
       case 0:
         return fmt::format("-({})", expr(kind, depth));
       case 1:
@@ -189,28 +208,59 @@ class RandomExpressions {
                            leaf(chance(2) ? kNumeric : kWide));
     }
   }
-  std::string real(int depth) {
-    switch (below(5)) {
+  std::string floating(Kind kind, int depth) {
+    switch (below(6)) {
       case 0:
-        return fmt::format("{}({})", one_of("sqrt", "abs", "floor", "ceil", "round", "trunc", "sign", "-"),
-                           expr(kDouble, depth));
+        return fmt::format("CAST({}({}) AS {})",
+                           one_of("sqrt", "abs", "floor", "ceil", "round", "trunc", "sign", "-", "exp", "ln"),
+                           expr(kind, depth), type_of(kind));
       case 1:
-        return fmt::format("power({}, {})", expr(kDouble, depth), leaf(kDouble));
+        return fmt::format("CAST(power({}, {}) AS {})", expr(kind, depth), leaf(kDouble), type_of(kind));
       case 2:
-        return fmt::format("CAST({} AS DOUBLE PRECISION)", expr(chance(2) ? kInt : kNumeric, depth));
+        return fmt::format("CAST({} AS {})", expr(chance(2) ? kInt : kNumeric, depth), type_of(kind));
+      case 3:
+        return fmt::format("CAST({} AS {})", expr(kind == kReal ? kDouble : kReal, depth), type_of(kind));
       default:
-        return fmt::format("({} {} {})", expr(kDouble, depth), one_of("+", "-", "*", "/"), leaf(kDouble));
+        return fmt::format("({} {} {})", expr(kind, depth), one_of("+", "-", "*", "/"), leaf(kind));
+    }
+  }
+  std::string time(int depth) {
+    switch (below(4)) {
+      case 0:
+        return fmt::format("date_trunc('{}', {})",
+                           one_of("day", "week", "month", "quarter", "hour", "second"), expr(kTime, depth));
+      case 1:
+        return fmt::format("({} {} INTERVAL '{}')", expr(kTime, depth), one_of("+", "-"),
+                           one_of("1 day", "1 month", "1 year 2 mons 3 days 04:05:06", "90 minutes"));
+      case 2:
+        return fmt::format("CAST({} AS TIMESTAMP)", expr(kDate, depth));
+      default:
+        return leaf(kTime);
+    }
+  }
+  std::string date(int depth) {
+    switch (below(4)) {
+      case 0:
+        return fmt::format("({} {} {})", expr(kDate, depth), one_of("+", "-"), leaf(kInt));
+      case 1:
+        return fmt::format("CAST({} AS DATE)", expr(kTime, depth));
+      default:
+        return leaf(kDate);
     }
   }
   std::string text(int depth) {
-    switch (below(12)) {
+    switch (below(14)) {
+      case 12:
+        return fmt::format("split_part({}, {}, {})", expr(kText, depth), leaf(kText), one_of("1", "2", "-1"));
+      case 13:
+        return fmt::format("translate({}, {}, {})", expr(kText, depth), leaf(kText), leaf(kText));
       case 0:
         return fmt::format("substr({}, {}, {})", expr(kText, depth), one_of("p_i", "v_i", "2", "0", "-1"),
                            one_of("0", "1", "3", "-1"));
       case 1:
         return fmt::format("{}({}, {})", one_of("left", "right"), expr(kText, depth), one_of("2", "-1", "0"));
       case 2:
-        return fmt::format("{}({})", one_of("upper", "lower", "reverse", "trim", "ltrim", "rtrim"),
+        return fmt::format("{}({})", one_of("upper", "lower", "reverse", "trim", "ltrim", "rtrim", "initcap"),
                            expr(kText, depth));
       case 3:
         return fmt::format("{}({}, {}, {})", one_of("lpad", "rpad"), expr(kText, depth), one_of("3", "6"),
@@ -222,9 +272,9 @@ class RandomExpressions {
       case 6:
         return fmt::format("concat({}, {}, {})", leaf(kInt), leaf(kBig), one_of("v_t", "v_n", "p_t", "v_z"));
       case 7:
-        return fmt::format(
-            "CAST({} AS VARCHAR)",
-            chance(2) ? expr(kInt, depth) : std::string(one_of("v_n", "v_w", "v_d", "v_z", "v_f")));
+        return fmt::format("CAST({} AS VARCHAR)",
+                           chance(2) ? expr(kInt, depth)
+                                     : std::string(one_of("v_n", "v_w", "v_d", "v_z", "v_f", "v_g", "v_h")));
       case 8:
         return fmt::format("CAST({} AS {})", expr(kText, depth),
                            one_of("VARCHAR(3)", "CHAR(2)", "CHAR(6)", "VARCHAR(8)"));
@@ -233,9 +283,9 @@ class RandomExpressions {
     }
   }
   std::string condition(int depth) {
-    static constexpr Kind kKinds[] = {kInt,  kBig,  kNumeric, kWide, kDouble,
-                                      kText, kChar, kTime,    kInt,  kSmall};
-    const Kind kind = kKinds[below(10)];
+    static constexpr Kind kKinds[] = {kInt,  kBig,  kNumeric, kWide,  kDouble, kText,
+                                      kChar, kTime, kInt,     kSmall, kDate,   kReal};
+    const Kind kind = kKinds[below(12)];
     switch (below(11)) {
       case 10:
         return fmt::format(

@@ -37,11 +37,11 @@ class RandomSql : private RandomExpressions {
     records_ = 0;
     depth_ = 0;
     // One variable of each kind, and a second of some: parameters, results and locals.
-    scope_ = {{"p_i", kInt},  {"p_j", kInt},  {"p_s", kSmall},   {"p_b", kBig},  {"p_n", kNumeric},
-              {"p_t", kText}, {"r_i", kInt},  {"r_n", kNumeric}, {"r_t", kText}, {"r_d", kDouble},
-              {"r_f", kFlag}, {"r_c", kChar}, {"v_i", kInt},     {"v_b", kBig},  {"v_n", kNumeric},
-              {"v_w", kWide}, {"v_t", kText}, {"v_d", kDouble},  {"v_f", kFlag}, {"v_c", kChar},
-              {"v_z", kTime}, {"v_s", kSmall}};
+    scope_ = {{"p_i", kInt},  {"p_j", kInt},   {"p_s", kSmall},   {"p_b", kBig},  {"p_n", kNumeric},
+              {"p_t", kText}, {"r_i", kInt},   {"r_n", kNumeric}, {"r_t", kText}, {"r_d", kDouble},
+              {"r_f", kFlag}, {"r_c", kChar},  {"v_i", kInt},     {"v_b", kBig},  {"v_n", kNumeric},
+              {"v_w", kWide}, {"v_t", kText},  {"v_d", kDouble},  {"v_f", kFlag}, {"v_c", kChar},
+              {"v_z", kTime}, {"v_s", kSmall}, {"v_g", kDate},    {"v_h", kReal}};
     std::string sql = fmt::format(
         "CREATE PROCEDURE {}(p_i INT, p_j INT, p_s SMALLINT, p_b BIGINT, p_n NUMERIC(8,2), p_t VARCHAR(8), "
         "p_a INT[], INOUT r_i INT, INOUT r_n NUMERIC(8,2), INOUT r_t VARCHAR(8), INOUT r_d DOUBLE PRECISION, "
@@ -51,7 +51,8 @@ class RandomSql : private RandomExpressions {
         "VARCHAR(8) "
         ":= 'ab'; "
         "v_d DOUBLE PRECISION := 1.5; v_f BOOLEAN := true; v_c CHAR(4) := 'c'; v_z TIMESTAMP := TIMESTAMP "
-        "'2001-02-03 04:05:06'; v_s SMALLINT := 3; "
+        "'2001-02-03 04:05:06'; v_s SMALLINT := 3; v_g DATE := DATE '2024-02-28'; v_h REAL := CAST('0.25' AS "
+        "REAL); "
         "v_k INT; {}\nBEGIN\n",
         name, records());
     if (!chance(4)) {
@@ -130,9 +131,9 @@ class RandomSql : private RandomExpressions {
     const uint64_t keys = t.keyed ? 1 + below(3) : 0;
     const uint64_t columns = keys + 3 + below(4);
     for (uint64_t i = 0; i < columns; ++i) {
-      static constexpr Kind kKeyKinds[] = {kInt,     kInt,  kSmall, kBig,  kText,  kChar,
-                                           kNumeric, kFlag, kWide,  kTime, kDouble};
-      const Kind kind = i < keys ? kKeyKinds[below(chance(3) ? 11 : 4)] : static_cast<Kind>(below(10));
+      static constexpr Kind kKeyKinds[] = {kInt,  kInt,  kSmall, kBig,    kText, kChar, kNumeric,
+                                           kFlag, kWide, kTime,  kDouble, kDate, kReal};
+      const Kind kind = i < keys ? kKeyKinds[below(chance(3) ? 13 : 4)] : static_cast<Kind>(below(12));
       t.columns.push_back({fmt::format("c{}_{}", number, i), kind, i >= keys && !chance(3)});
     }
     std::string sql = fmt::format("CREATE TABLE {} (", t.name);
@@ -316,10 +317,10 @@ class RandomSql : private RandomExpressions {
   const Name& target() {
     // No parameter is set.
     static const std::vector<Name> kTargets = {
-        {"r_i", kInt},     {"r_n", kNumeric}, {"r_t", kText}, {"r_d", kDouble},
-        {"r_f", kFlag},    {"r_c", kChar},    {"v_i", kInt},  {"v_b", kBig},
-        {"v_n", kNumeric}, {"v_w", kWide},    {"v_t", kText}, {"v_d", kDouble},
-        {"v_f", kFlag},    {"v_c", kChar},    {"v_z", kTime}, {"v_s", kSmall}};
+        {"r_i", kInt},   {"r_n", kNumeric}, {"r_t", kText}, {"r_d", kDouble},  {"r_f", kFlag},
+        {"r_c", kChar},  {"v_i", kInt},     {"v_b", kBig},  {"v_n", kNumeric}, {"v_w", kWide},
+        {"v_t", kText},  {"v_d", kDouble},  {"v_f", kFlag}, {"v_c", kChar},    {"v_z", kTime},
+        {"v_s", kSmall}, {"v_g", kDate},    {"v_h", kReal}};
     return kTargets[below(kTargets.size())];
   }
   std::string assignment() {

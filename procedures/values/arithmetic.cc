@@ -5,6 +5,7 @@
 
 #include "procedures/values/decimal.h"
 #include "procedures/values/numeric.h"
+#include "procedures/values/text_functions.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -150,6 +151,14 @@ bool apply_power(double base, double exponent, Arena& arena, Value& result, SqlE
   return true;
 }
 
+bool apply_exp(double exponent, Arena& arena, Value& result, SqlError& error) {
+  const double number = std::exp(exponent);
+  if (std::isfinite(exponent) && std::isinf(number)) return overflowed(arena, error);
+  if (std::isfinite(exponent) && number == 0) return underflowed(arena, error);
+  result = Value::of_double(number);
+  return true;
+}
+
 bool apply_double_function(Function function, std::span<const Value> arguments, Arena& arena, Value& result,
                            SqlError& error) {
   const double a = arguments[0].as_double();
@@ -178,6 +187,15 @@ bool apply_double_function(Function function, std::span<const Value> arguments, 
       }
       result = Value::of_double(std::sqrt(a));
       return true;
+    case Function::kExp:
+      return apply_exp(a, arena, result, error);
+    case Function::kLn:
+    case Function::kLog:
+      if (a == 0) return fail(error, arena, sqlstate::kInvalidLogarithm, "cannot take logarithm of zero");
+      if (a < 0)
+        return fail(error, arena, sqlstate::kInvalidLogarithm, "cannot take logarithm of a negative number");
+      result = Value::of_double(function == Function::kLn ? std::log(a) : std::log10(a));
+      return true;
     case Function::kPower:
       return apply_power(a, arguments[1].as_double(), arena, result, error);
     default:
@@ -202,11 +220,21 @@ bool apply_arithmetic(Op op, const Type& type, const Value& a, const Value& b, A
     return apply_numeric(op, type, a.as_numeric(), b.as_numeric(), arena, result, error);
   }
   if (type.kind == TypeKind::kDecimal) return apply_decimal(op, a, b, arena, result, error);
-  return apply_double(op, a.as_double(), b.as_double(), arena, result, error);
+  if (!apply_double(op, a.as_double(), b.as_double(), arena, result, error)) return false;
+  // A double has twice a real's digits and more, so that rounding twice is rounding once.
+  return type.kind != TypeKind::kReal || round_to_real(result.as_double(), arena, result, error);
+}
+
+bool round_to_real(double number, Arena& arena, Value& result, SqlError& error) {
+  const auto rounded = static_cast<float>(number);
+  if (std::isinf(rounded) && !std::isinf(number)) return overflowed(arena, error);
+  if (rounded == 0 && number != 0) return underflowed(arena, error);
+  result = Value::of_double(double{rounded});
+  return true;
 }
 
 bool negate(const Type& type, const Value& a, Arena& arena, Value& result, SqlError& error) {
-  if (type.kind == TypeKind::kDouble) {
+  if (type.is_floating()) {
     result = Value::of_double(-a.as_double());
     return true;
   }
@@ -224,8 +252,17 @@ bool negate(const Type& type, const Value& a, Arena& arena, Value& result, SqlEr
 bool apply_number_function(Function function, const Type& source, const Type& type,
                            std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
   const Value& a = arguments[0];
-  if (source.kind == TypeKind::kDouble)
-    return apply_double_function(function, arguments, arena, result, error);
+  if (source.is_floating()) return apply_double_function(function, arguments, arena, result, error);
+  if (function == Function::kChr) return character_of_code(a.as_int(), arena, result, error);
+  if (function == Function::kToHex) {
+    const auto bits = static_cast<uint64_t>(a.as_int());
+    char digits[16];
+    const bool is_narrow = source.kind != TypeKind::kBigInt;
+    const char* const end =
+        std::to_chars(digits, std::end(digits), is_narrow ? bits & UINT32_MAX : bits, 16).ptr;
+    result = Value::of_text(arena.copy({digits, static_cast<size_t>(end - digits)}));
+    return true;
+  }
   const bool is_decimal = source.kind == TypeKind::kDecimal;
   const bool numeric = source.kind == TypeKind::kNumeric || is_decimal;
   const bool negative = numeric ? a.as_numeric() < 0 : a.as_int() < 0;

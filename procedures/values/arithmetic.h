@@ -4,6 +4,7 @@
 //             infinity and on underflow to zero: an error each, never a wrapped or rounded answer.
 #pragma once
 
+#include <cmath>
 #include <span>
 
 #include "base/memory/arena.h"
@@ -27,6 +28,14 @@ namespace mneme {
                                          std::span<const Value> arguments, Arena& arena, Value& result,
                                          SqlError& error);
 
+// A double as a real: nothing where it is too large, or too close to zero.
+[[nodiscard]] bool round_to_real(double number, Arena& arena, Value& result, SqlError& error);
+
 [[nodiscard]] bool out_of_range(const Type& type, Arena& arena, SqlError& error);
+
+// Whether a real holds the number.
+inline bool is_real(double number) {
+  return std::isnan(number) || double{static_cast<float>(number)} == number;
+}
 
 }  // namespace mneme

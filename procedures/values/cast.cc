@@ -3,11 +3,13 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/float_text.h"
 #include "procedures/values/numeric.h"
+#include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -30,6 +32,11 @@ unsigned scale_of(const Type& from, const Value& value) {
   return from.kind == TypeKind::kNumeric ? from.scale : from.kind == TypeKind::kDecimal ? value.digits() : 0;
 }
 
+int certain_digits(const Type& floating) {
+  return floating.kind == TypeKind::kReal ? std::numeric_limits<float>::digits10
+                                          : std::numeric_limits<double>::digits10;
+}
+
 bool to_integer(const Type& from, const Type& to, const Value& value, Arena& arena, Value& result,
                 SqlError& error) {
   int64_t number = value.as_int();
@@ -37,7 +44,7 @@ bool to_integer(const Type& from, const Type& to, const Value& value, Arena& are
     const int128 rounded = divide_rounding(value.as_numeric(), scale_of(from, value));
     number = static_cast<int64_t>(rounded);
     if (number != rounded) return out_of_range(to, arena, error);
-  } else if (from.kind == TypeKind::kDouble) {
+  } else if (from.is_floating()) {
     constexpr double kLimit = 9223372036854775808.0;  // 2^63
     const double rounded = std::rint(value.as_double());
     if (!(rounded >= -kLimit && rounded < kLimit)) return out_of_range(to, arena, error);
@@ -48,13 +55,16 @@ bool to_integer(const Type& from, const Type& to, const Value& value, Arena& are
   return true;
 }
 
-bool double_to_numeric(const Type& to, double value, Arena& arena, Value& result, SqlError& error) {
+// A double has 15 digits that are certain, and a real 6.
+bool double_to_numeric(const Type& from, const Type& to, double value, Arena& arena, Value& result,
+                       SqlError& error) {
   if (!std::isfinite(value)) {
     return fail(error, arena, sqlstate::kOutOfRange, "cannot convert NaN or infinity to numeric");
   }
   char text[40];
   // As printf's %.15g, but in no locale.
-  const char* const end = std::to_chars(text, std::end(text), value, std::chars_format::general, 15).ptr;
+  const char* const end =
+      std::to_chars(text, std::end(text), value, std::chars_format::general, certain_digits(from)).ptr;
   int128 number = 0;
   if (parse_numeric({text, static_cast<size_t>(end - text)}, to.scale, number) != NumericSyntax::kOk) {
     return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
@@ -64,7 +74,7 @@ bool double_to_numeric(const Type& to, double value, Arena& arena, Value& result
 
 bool to_numeric(const Type& from, const Type& to, const Value& value, Arena& arena, Value& result,
                 SqlError& error) {
-  if (from.kind == TypeKind::kDouble) return double_to_numeric(to, value.as_double(), arena, result, error);
+  if (from.is_floating()) return double_to_numeric(from, to, value.as_double(), arena, result, error);
   int128 number = from.is_integer() ? int128{value.as_int()} : value.as_numeric();
   if (!rescale(number, scale_of(from, value), to.scale, number)) {
     return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
@@ -73,13 +83,43 @@ bool to_numeric(const Type& from, const Type& to, const Value& value, Arena& are
 }
 
 bool to_decimal(const Type& from, const Value& value, Arena& arena, Value& result, SqlError& error) {
-  if (from.kind == TypeKind::kDouble) {
+  if (from.is_floating()) {
     fmt::memory_buffer text;
-    fmt::format_to(std::back_inserter(text), "{:.15g}", value.as_double());
+    fmt::format_to(std::back_inserter(text), "{:.{}g}", value.as_double(), certain_digits(from));
     return parse_value(kDecimalType, {text.data(), text.size()}, arena, result, error);
   }
   result = Value::of_decimal(from.is_integer() ? int128{value.as_int()} : value.as_numeric(),
                              static_cast<uint8_t>(scale_of(from, value)));
+  return true;
+}
+
+bool to_real(const Type& from, const Value& value, Arena& arena, Value& result, SqlError& error) {
+  if (from.is_floating()) return round_to_real(value.as_double(), arena, result, error);
+  if (from.is_integer()) {
+    result = Value::of_double(double{static_cast<float>(value.as_int())});
+    return true;
+  }
+  fmt::memory_buffer text;
+  print_numeric(value.as_numeric(), scale_of(from, value), text);
+  return parse_value(Type{.kind = TypeKind::kReal}, {text.data(), text.size()}, arena, result, error);
+}
+
+bool to_date(const Type& from, const Value& value, Arena& arena, Value& result, SqlError& error) {
+  const int64_t number = value.as_int();
+  if (from.kind == TypeKind::kTimestamp) {
+    result = Value::of_int(date_of_timestamp(number));
+    return true;
+  }
+  if (!is_date(number)) return fail(error, arena, sqlstate::kDatetimeOverflow, "date out of range");
+  result = value;
+  return true;
+}
+
+bool to_timestamp(const Type& from, const Value& value, Arena& arena, Value& result, SqlError& error) {
+  int64_t number = value.as_int();
+  if (from.kind == TypeKind::kDate && !timestamp_of_date(value.as_int(), number))
+    return fail(error, arena, sqlstate::kDatetimeOverflow, "date out of range for timestamp");
+  result = Value::of_int(number);
   return true;
 }
 
@@ -102,18 +142,21 @@ bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value&
     case TypeKind::kNumeric:
       return to_numeric(from, to, value, arena, result, error);
     case TypeKind::kDouble:
-      result = from.kind == TypeKind::kDouble ? value
-               : from.is_integer()            ? Value::of_double(static_cast<double>(value.as_int()))
-                                              : Value::of_double(numeric_to_double(from, value));
+      result = from.is_floating()  ? value
+               : from.is_integer() ? Value::of_double(static_cast<double>(value.as_int()))
+                                   : Value::of_double(numeric_to_double(from, value));
       return true;
     case TypeKind::kDecimal:
       return to_decimal(from, value, arena, result, error);
     case TypeKind::kBoolean:
       result = Value::of_bool(value.as_int() != 0);
       return true;
+    case TypeKind::kReal:
+      return to_real(from, value, arena, result, error);
+    case TypeKind::kDate:
+      return to_date(from, value, arena, result, error);
     case TypeKind::kTimestamp:
-      result = value;
-      return true;
+      return to_timestamp(from, value, arena, result, error);
     default:
       CHECK(false && "a cast that SQL has");
       return false;

@@ -26,6 +26,7 @@ inline std::strong_ordering compare_values(TypeKind kind, const Value& a, const 
       return a.as_numeric() <=> b.as_numeric();
     case TypeKind::kDecimal:
       return compare_decimals(a, b);
+    case TypeKind::kReal:
     case TypeKind::kDouble:
       return compare_doubles(a.as_double(), b.as_double());
     case TypeKind::kChar:

@@ -6,6 +6,7 @@
 #include "procedures/values/cast.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/text_functions.h"
+#include "procedures/values/time_functions.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -18,7 +19,7 @@ using ir::Function;
 using ir::Op;
 
 // The most arguments of a function that takes a fixed number.
-constexpr size_t kMaxArguments = 3;
+constexpr size_t kMaxArguments = 4;
 
 Value of_order(Op op, std::strong_ordering order) {
   switch (op) {
@@ -318,6 +319,8 @@ bool evaluate_function(const Expr& expr, EvaluationContext& context, Value& resu
                                     arguments.subspan(1), context, result);
   }
   const Type& source = expr.args[0].type;
+  if (source.is_time())
+    return apply_time_function(expr.function, source, arguments, context.arena, result, context.error);
   return source.is_number()
              ? apply_number_function(expr.function, source, expr.type, arguments, context.arena, result,
                                      context.error)

@@ -19,7 +19,8 @@ struct Scientific {
   size_t size;
 };
 
-Scientific shortest(double value) {
+template <typename Number>
+Scientific shortest(Number value) {
   Scientific result;
   const auto [end, error] =
       std::to_chars(result.text, std::end(result.text), value, std::chars_format::scientific);
@@ -28,34 +29,44 @@ Scientific shortest(double value) {
   return result;
 }
 
-// Whether the digits lie exactly half-way to the next double. They do read back as `value` (ties go to even),
+double read(const char* text, char** end, double) {
+  return ::strtod_l(text, end, c_locale());
+}
+float read(const char* text, char** end, float) {
+  return ::strtof_l(text, end, c_locale());
+}
+
+// Whether the digits lie exactly half-way to the next number. They do read back as `value` (ties go to even),
 // but PostgreSQL does not rely on its reader for that and writes one digit more.
-bool is_tie(const Scientific& number, double value) {
-  static_assert(std::numeric_limits<long double>::digits > std::numeric_limits<double>::digits,
-                "the middle of two doubles must be a long double");
+template <typename Number>
+bool is_tie(const Scientific& number, Number value) {
+  static_assert(std::numeric_limits<long double>::digits > std::numeric_limits<Number>::digits,
+                "the middle of two numbers must be a long double");
   const long double decimal = ::strtold_l(number.text, nullptr, c_locale());
   if (decimal == static_cast<long double>(value)) return false;
-  const double towards = decimal > static_cast<long double>(value) ? INFINITY : -INFINITY;
+  constexpr Number kInfinity = std::numeric_limits<Number>::infinity();
+  const Number towards = decimal > static_cast<long double>(value) ? kInfinity : -kInfinity;
   const long double neighbour = std::nextafter(value, towards);
   return decimal == (static_cast<long double>(value) + neighbour) / 2;
 }
 
-Scientific without_ties(double value) {
+template <typename Number>
+Scientific without_ties(Number value) {
   Scientific number = shortest(value);
   if (!is_tie(number, value)) return number;
-  for (int digits = 1; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
+  for (int digits = 1; digits <= std::numeric_limits<Number>::max_digits10; ++digits) {
     const auto [end, error] =
         std::to_chars(number.text, std::end(number.text), value, std::chars_format::scientific, digits - 1);
     number.size = static_cast<size_t>(end - number.text);
     *end = '\0';
-    if (::strtod_l(number.text, nullptr, c_locale()) == value && !is_tie(number, value)) break;
+    if (read(number.text, nullptr, value) == value && !is_tie(number, value)) break;
   }
   return number;
 }
 
-}  // namespace
-
-void print_double(double value, fmt::memory_buffer& out) {
+// PostgreSQL writes an exponent where the number has more digits before the point than its type keeps.
+template <typename Number>
+void print(Number value, fmt::memory_buffer& out) {
   const auto append = [&](std::string_view text) { out.append(text.data(), text.data() + text.size()); };
   if (std::isnan(value)) return append("NaN");
   if (std::isinf(value)) return append(value > 0 ? "Infinity" : "-Infinity");
@@ -72,7 +83,7 @@ void print_double(double value, fmt::memory_buffer& out) {
   }
   while (count > 1 && digits[count - 1] == '0') --count;
 
-  if (exponent < -4 || exponent >= 15) {
+  if (exponent < -4 || exponent >= std::numeric_limits<Number>::digits10) {
     out.push_back(digits[0]);
     if (count > 1) out.push_back('.');
     out.append(digits + 1, digits + count);
@@ -90,10 +101,11 @@ void print_double(double value, fmt::memory_buffer& out) {
   }
 }
 
-DoubleSyntax parse_double(std::string_view text, double& value) {
+template <typename Number>
+DoubleSyntax parse(std::string_view text, Number& value) {
   const std::string terminated(text);
   char* end = nullptr;
-  value = ::strtod_l(terminated.c_str(), &end, c_locale());
+  value = read(terminated.c_str(), &end, value);
   if (terminated.empty() || end != terminated.c_str() + terminated.size()) return DoubleSyntax::kInvalid;
   const bool written_infinite = text.find_first_of("iI") != std::string_view::npos;
   if (std::isinf(value) && !written_infinite) return DoubleSyntax::kOutOfRange;
@@ -101,6 +113,22 @@ DoubleSyntax parse_double(std::string_view text, double& value) {
       text.substr(0, text.find_first_of("eE")).find_first_of("123456789") == std::string_view::npos;
   if (value == 0 && !written_zero) return DoubleSyntax::kOutOfRange;
   return DoubleSyntax::kOk;
+}
+
+}  // namespace
+
+void print_double(double value, fmt::memory_buffer& out) {
+  print(value, out);
+}
+void print_real(float value, fmt::memory_buffer& out) {
+  print(value, out);
+}
+
+DoubleSyntax parse_double(std::string_view text, double& value) {
+  return parse(text, value);
+}
+DoubleSyntax parse_real(std::string_view text, float& value) {
+  return parse(text, value);
 }
 
 }  // namespace mneme

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace mneme {
 
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // Takes digits off the front of `text`.
 std::string_view take_digits(std::string_view& text) {
   const size_t count =
-      static_cast<size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+      static_cast<size_t>(std::find_if_not(text.begin(), text.end(), is_ascii_digit) - text.begin());
   const std::string_view digits = text.substr(0, count);
   text.remove_prefix(count);
   return digits;

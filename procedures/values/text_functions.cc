@@ -229,7 +229,85 @@ bool like(std::string_view text, std::string_view pattern, std::string_view esca
   return true;
 }
 
+// In the collation C letters are ASCII's.
+bool is_letter_or_digit(char c) {
+  return (c >= '0' && c <= '9') || lower_letter(c) != c || upper(c) != c;
+}
+
+// The first character's number.
+uint32_t code_point_of(std::string_view text) {
+  const size_t bytes = utf8_bytes(text[0]);
+  uint32_t code = static_cast<unsigned char>(text[0]) & (bytes == 1 ? 0x7fu : 0xffu >> (bytes + 1));
+  for (size_t i = 1; i < bytes; ++i) code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3f);
+  return code;
+}
+
+// The part of that number between separators, from 1, or from -1 backwards.
+bool split_part(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  std::string_view text = arguments[0].as_text();
+  const std::string_view separator = arguments[1].as_text();
+  int64_t number = arguments[2].as_int();
+  if (number == 0) return fail(error, arena, sqlstate::kInvalidParameter, "field position must not be zero");
+  result = Value::of_text("");
+  if (text.empty()) return true;
+  if (separator.empty()) {
+    if (number == 1 || number == -1) result = Value::of_text(text);
+    return true;
+  }
+  if (number < 0) {
+    int64_t parts = 1;
+    for (size_t at = text.find(separator); at != text.npos; at = text.find(separator, at + separator.size()))
+      ++parts;
+    number += parts + 1;
+    if (number <= 0) return true;
+  }
+  for (; number > 1; --number) {
+    const size_t at = text.find(separator);
+    if (at == text.npos) return true;
+    text.remove_prefix(at + separator.size());
+  }
+  result = Value::of_text(text.substr(0, text.find(separator)));
+  return true;
+}
+
+bool translate(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  std::string_view text = arguments[0].as_text();
+  const std::string_view from = arguments[1].as_text();
+  const std::string_view to = arguments[2].as_text();
+  // A replacement has four bytes at most.
+  char* const begin = room(text.size() * 4, arena, error);
+  if (begin == nullptr) return false;
+  char* end = begin;
+  while (!text.empty()) {
+    std::string_view character = first_characters(text, 1);
+    text.remove_prefix(character.size());
+    if (const size_t at = from.find(character); at != from.npos) {
+      const std::string_view rest = without_first_characters(to, characters_of(from.substr(0, at)));
+      character = first_characters(rest, 1);
+    }
+    end = std::copy(character.begin(), character.end(), end);
+  }
+  result = text_of(begin, static_cast<size_t>(end - begin));
+  return true;
+}
+
 }  // namespace
+
+bool character_of_code(int64_t code, Arena& arena, Value& result, SqlError& error) {
+  if (code == 0) return fail(error, arena, sqlstate::kProgramLimit, "null character not permitted");
+  if (code < 0) return fail(error, arena, sqlstate::kInvalidParameter, "character number must be positive");
+  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+  if (code > 0x10FFFF)
+    return fail(error, arena, sqlstate::kProgramLimit, "requested character too large for encoding: {}",
+                code);
+  if (is_surrogate)
+    return fail(error, arena, sqlstate::kProgramLimit, "requested character not valid for encoding: {}",
+                code);
+  std::string character;
+  (void)append_character(static_cast<uint32_t>(code), character);
+  result = Value::of_text(arena.copy(character));
+  return true;
+}
 
 bool apply_text_function(Function function, std::span<const Value> arguments, Arena& arena, Value& result,
                          SqlError& error) {
@@ -280,6 +358,25 @@ bool apply_text_function(Function function, std::span<const Value> arguments, Ar
       return repeat(arguments, arena, result, error);
     case Function::kReverse:
       result = reverse(text, arena);
+      return true;
+    case Function::kInitcap: {
+      bool in_word = false;
+      result = map_characters(text, arena, [&](char c) {
+        const char changed = in_word ? lower_letter(c) : upper(c);
+        in_word = is_letter_or_digit(c);
+        return changed;
+      });
+      return true;
+    }
+    case Function::kSplitPart:
+      return split_part(arguments, arena, result, error);
+    case Function::kTranslate:
+      return translate(arguments, arena, result, error);
+    case Function::kStartsWith:
+      result = Value::of_bool(text.starts_with(arguments[1].as_text()));
+      return true;
+    case Function::kAscii:
+      result = Value::of_int(text.empty() ? 0 : int64_t{code_point_of(text)});
       return true;
     case Function::kMatches:
       return matches(text, arguments[1].as_text(), !arguments[2].as_text().empty(), arena, result, error);

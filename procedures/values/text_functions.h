@@ -22,6 +22,9 @@ inline constexpr size_t kMaxTextBytes = 16 * 1024 * 1024;
 [[nodiscard]] bool apply_text_function(ir::Function function, std::span<const Value> arguments, Arena& arena,
                                        Value& result, SqlError& error);
 
+// chr()
+[[nodiscard]] bool character_of_code(int64_t code, Arena& arena, Value& result, SqlError& error);
+
 [[nodiscard]] bool concatenate(std::span<const std::string_view> parts, Arena& arena, Value& result,
                                SqlError& error);
 

@@ -1,5 +1,5 @@
-// Timestamp: microseconds since 2000-01-01 00:00:00 to and from ISO 8601 text, as PostgreSQL with DateStyle
-// ISO.
+// Timestamps and dates: microseconds and days since 2000-01-01 to and from ISO 8601 text, as PostgreSQL with
+// DateStyle ISO has it.
 //
 // Read are PostgreSQL's ISO forms, of the years 1 to 9999: 2024-02-29 12:34:56.789 (or / or . in the date,
 // 20240229, T, 123456; one-digit parts; the time, its seconds and their fraction may be left out), then AM or
@@ -15,6 +15,9 @@
 
 namespace mneme {
 
+inline constexpr int64_t kMicrosecondsPerSecond = 1'000'000;
+inline constexpr int64_t kMicrosecondsPerDay = 86'400 * kMicrosecondsPerSecond;
+
 void print_timestamp(int64_t microseconds, fmt::memory_buffer& out);
 
 enum class TimestampSyntax {
@@ -27,8 +30,18 @@ enum class TimestampSyntax {
 // `text` without blanks around it.
 TimestampSyntax parse_timestamp(std::string_view text, int64_t& microseconds);
 
+// Dates are days since 2000-01-01. They have PostgreSQL's range, and print as its dates do, with BC behind
+// years before 1; read are those of the years 1 to 9999, by a timestamp's forms.
+void print_date(int64_t days, fmt::memory_buffer& out);
+TimestampSyntax parse_date(std::string_view text, int64_t& days);
+bool is_date(int64_t days);
+
 // The day's first moment.
 int64_t timestamp_of(std::chrono::sys_days date);
+
+// The day's first moment, where that is a timestamp; the day that a timestamp lies in.
+bool timestamp_of_date(int64_t days, int64_t& microseconds);
+int64_t date_of_timestamp(int64_t microseconds);
 
 // The time now, in UTC.
 int64_t current_timestamp();

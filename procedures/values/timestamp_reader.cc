@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/ascii.h"
 #include "procedures/values/float_text.h"
 #include "procedures/values/timestamp.h"
 
@@ -12,14 +13,9 @@ namespace mneme {
 
 namespace {
 
-constexpr int64_t kMicroseconds = 1'000'000;
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kSpaces = " \t\n\v\f\r";
 constexpr int kLastPostgresqlYear = 294276;
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 // Words that PostgreSQL knows in a timestamp, in its other forms. A name with a slash may be a time zone's as
 // well.
@@ -37,9 +33,13 @@ class TimestampReader {
  public:
   explicit TimestampReader(std::string_view text) : whole_(text), text_(text) {}
 
+  // The day of `value`, unless the time leads to the next one.
+  int64_t day() const { return day_number_; }
+
   TimestampSyntax read(int64_t& value) {
     if (lower(whole_) == "epoch") {
       value = timestamp_of(std::chrono::sys_days{});
+      day_number_ = date_of_timestamp(value);
       return TimestampSyntax::kOk;
     }
     if (count(whole_) == whole_.size()) {
@@ -56,7 +56,7 @@ class TimestampReader {
   static std::string lower(std::string_view text) {
     std::string result(text);
     for (char& c : result) {
-      if (is_letter(c)) c = static_cast<char>(c | 0x20);
+      if (is_ascii_letter(c)) c = static_cast<char>(c | 0x20);
     }
     return result;
   }
@@ -77,8 +77,9 @@ class TimestampReader {
     if (hour_ == 24 && (minute_ > 0 || second_ > 0 || fraction_ > 0)) return TimestampSyntax::kOutOfRange;
     if (year_ > 9999)
       return year_ > kLastPostgresqlYear ? TimestampSyntax::kOutOfRange : TimestampSyntax::kOtherForm;
-    value = timestamp_of(std::chrono::sys_days{date}) +
-            (int64_t{hour_} * 3600 + minute_ * 60 + second_) * kMicroseconds + fraction_;
+    value = timestamp_of(std::chrono::sys_days{date});
+    day_number_ = date_of_timestamp(value);
+    value += (int64_t{hour_} * 3600 + minute_ * 60 + second_) * kMicrosecondsPerSecond + fraction_;
     return is_timestamp(value) ? TimestampSyntax::kOk : TimestampSyntax::kOtherForm;
   }
 
@@ -129,12 +130,13 @@ class TimestampReader {
     for (bool has_era = false, has_zone = false;;) {
       skip_blanks();
       if (text_.empty()) return true;
-      if (!is_letter(text_[0])) {
+      if (!is_ascii_letter(text_[0])) {
         if (has_zone || !read_offset()) return false;
         has_zone = true;
         continue;
       }
-      const size_t letters = static_cast<size_t>(std::ranges::find_if_not(text_, is_letter) - text_.begin());
+      const size_t letters =
+          static_cast<size_t>(std::ranges::find_if_not(text_, is_ascii_letter) - text_.begin());
       const std::string word = lower(text_.substr(0, letters));
       text_.remove_prefix(letters);
       const bool is_half = word == "am" || word == "pm";
@@ -172,12 +174,12 @@ class TimestampReader {
     const std::string text = lower(whole_);
     if (std::ranges::any_of(text, [](char c) { return c < 0; })) return false;
     for (size_t i = 0; i < text.size();) {
-      if (!is_letter(text[i])) {
+      if (!is_ascii_letter(text[i])) {
         ++i;
         continue;
       }
       size_t end = i;
-      while (end < text.size() && (is_letter(text[end]) || text[end] == '/' || text[end] == '_')) ++end;
+      while (end < text.size() && (is_ascii_letter(text[end]) || text[end] == '/' || text[end] == '_')) ++end;
       const std::string_view word = std::string_view(text).substr(i, end - i);
       if (std::ranges::find(kOtherWords, word) != kOtherWords.end() || word.find('/') != word.npos)
         return true;
@@ -223,7 +225,7 @@ class TimestampReader {
   }
   // `c`: a sign, or a small letter.
   bool take(char c) {
-    if (text_.empty() || (is_letter(c) ? text_[0] | 0x20 : text_[0]) != c) return false;
+    if (text_.empty() || (is_ascii_letter(c) ? text_[0] | 0x20 : text_[0]) != c) return false;
     text_.remove_prefix(1);
     return true;
   }
@@ -237,11 +239,12 @@ class TimestampReader {
     text_.remove_prefix(digits);
     double seconds = 0;
     if (digits > 0 && parse_double(fraction, seconds) == DoubleSyntax::kInvalid) return 0;
-    return static_cast<int64_t>(std::rint(seconds * static_cast<double>(kMicroseconds)));
+    return static_cast<int64_t>(std::rint(seconds * static_cast<double>(kMicrosecondsPerSecond)));
   }
 
   const std::string_view whole_;
   std::string_view text_;
+  int64_t day_number_ = 0;
   int year_ = 0;
   int month_ = 0;
   int day_ = 0;
@@ -258,6 +261,14 @@ class TimestampReader {
 
 TimestampSyntax parse_timestamp(std::string_view text, int64_t& value) {
   return TimestampReader(text).read(value);
+}
+
+TimestampSyntax parse_date(std::string_view text, int64_t& days) {
+  TimestampReader reader(text);
+  int64_t moment = 0;
+  const TimestampSyntax syntax = reader.read(moment);
+  days = reader.day();
+  return syntax;
 }
 
 }  // namespace mneme

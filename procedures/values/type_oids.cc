@@ -20,16 +20,18 @@ constexpr std::array kTypes = {
     TypeNumbers{TypeKind::kSmallInt, false, 21, 1005, 2},
     TypeNumbers{TypeKind::kInt, false, 23, 1007, 4},
     TypeNumbers{TypeKind::kVarchar, true, 25, 1009, -1},
+    TypeNumbers{TypeKind::kReal, false, 700, 1021, 4},
     TypeNumbers{TypeKind::kDouble, false, 701, 1022, 8},
     TypeNumbers{TypeKind::kChar, false, 1042, 1014, -1},
     TypeNumbers{TypeKind::kVarchar, false, 1043, 1015, -1},
     TypeNumbers{TypeKind::kTimestamp, false, 1114, 1115, 8},
+    TypeNumbers{TypeKind::kDate, false, 1082, 1182, 4},
     TypeNumbers{TypeKind::kNumeric, false, 1700, 1231, -1},
     TypeNumbers{TypeKind::kDecimal, false, 1700, 1231, -1},
 };
 
-// name, date, timestamptz, unknown: values of ours, as text.
-constexpr std::array<uint32_t, 5> kDecidedByContext = {0, 19, 1082, 1184, 705};
+// name, timestamptz, unknown: values of ours, as text.
+constexpr std::array<uint32_t, 4> kDecidedByContext = {0, 19, 1184, 705};
 
 const TypeNumbers& type_numbers_of(const Type& type) {
   const auto found = std::ranges::find_if(kTypes, [&](const TypeNumbers& each) {

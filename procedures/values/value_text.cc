@@ -95,6 +95,32 @@ bool parse_string(const Type& type, std::string_view text, Arena& arena, Value& 
   return fit_string(type, TooLong::kCutBlanks, arena.copy(text), arena, value, error);
 }
 
+// A timestamp, or a date.
+bool parse_time(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
+  int64_t number = 0;
+  const bool is_date = type.kind == TypeKind::kDate;
+  switch (is_date ? parse_date(trimmed(text), number) : parse_timestamp(trimmed(text), number)) {
+    case TimestampSyntax::kOk:
+      value = Value::of_int(number);
+      return true;
+    case TimestampSyntax::kInvalid:
+      return fail(error, arena, sqlstate::kInvalidDatetime, "invalid input syntax for type {}: \"{}\"",
+                  type_name(type), text);
+    case TimestampSyntax::kOutOfRange:
+      return fail(error, arena, sqlstate::kDatetimeOverflow, "date/time field value out of range: \"{}\"",
+                  text);
+    case TimestampSyntax::kZoneOutOfRange:
+      return fail(error, arena, sqlstate::kZoneOutOfRange, "time zone displacement out of range: \"{}\"",
+                  text);
+    case TimestampSyntax::kOtherForm:
+      return fail(error, arena, sqlstate::kNotSupported,
+                  "the {} \"{}\" is not supported: write it as YYYY-MM-DD{}, in the years 1 to 9999",
+                  type_name(type), text, is_date ? "" : " HH:MM:SS");
+  }
+  CHECK(false && "no such syntax");
+  return false;
+}
+
 }  // namespace
 
 std::string_view type_name(const Type& type) {
@@ -112,6 +138,10 @@ std::string_view type_name(const Type& type) {
       return "numeric";
     case TypeKind::kDouble:
       return "double precision";
+    case TypeKind::kReal:
+      return "real";
+    case TypeKind::kDate:
+      return "date";
     case TypeKind::kChar:
       return "character";
     case TypeKind::kVarchar:
@@ -171,6 +201,10 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out) 
       return print_numeric(value.as_numeric(), type.scale, out);
     case TypeKind::kDecimal:
       return print_numeric(value.as_numeric(), value.digits(), out);
+    case TypeKind::kReal:
+      return print_real(static_cast<float>(value.as_double()), out);
+    case TypeKind::kDate:
+      return print_date(value.as_int(), out);
     case TypeKind::kDouble:
       return print_double(value.as_double(), out);
     case TypeKind::kChar:
@@ -216,6 +250,15 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
       value = Value::of_decimal(number, digits);
       return true;
     }
+    case TypeKind::kReal: {
+      float number = 0;
+      const DoubleSyntax syntax = parse_real(trimmed(text), number);
+      if (syntax == DoubleSyntax::kInvalid) return invalid_text(type, text, arena, error);
+      if (syntax == DoubleSyntax::kOutOfRange)
+        return fail(error, arena, sqlstate::kOutOfRange, "\"{}\" is out of range for type real", text);
+      value = Value::of_double(double{number});
+      return true;
+    }
     case TypeKind::kDouble: {
       double number = 0;
       const DoubleSyntax syntax = parse_double(trimmed(text), number);
@@ -230,29 +273,9 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return parse_string(type, text, arena, value, error);
-    case TypeKind::kTimestamp: {
-      int64_t microseconds = 0;
-      switch (parse_timestamp(trimmed(text), microseconds)) {
-        case TimestampSyntax::kOk:
-          value = Value::of_int(microseconds);
-          return true;
-        case TimestampSyntax::kInvalid:
-          return fail(error, arena, sqlstate::kInvalidDatetime,
-                      "invalid input syntax for type timestamp: \"{}\"", text);
-        case TimestampSyntax::kOutOfRange:
-          return fail(error, arena, sqlstate::kDatetimeOverflow, "date/time field value out of range: \"{}\"",
-                      text);
-        case TimestampSyntax::kZoneOutOfRange:
-          return fail(error, arena, sqlstate::kZoneOutOfRange, "time zone displacement out of range: \"{}\"",
-                      text);
-        case TimestampSyntax::kOtherForm:
-          return fail(error, arena, sqlstate::kNotSupported,
-                      "the timestamp \"{}\" is not supported: write it as YYYY-MM-DD HH:MM:SS, in the years "
-                      "1 to 9999",
-                      text);
-      }
-      break;
-    }
+    case TypeKind::kTimestamp:
+    case TypeKind::kDate:
+      return parse_time(type, text, arena, value, error);
     case TypeKind::kNull:
       break;
   }

@@ -38,6 +38,7 @@ uint64_t lane_word(const Type& type, const Value& value) {
       const auto scaled = static_cast<unsigned __int128>(value.as_numeric());
       return mix(mix(0, static_cast<uint64_t>(scaled)), static_cast<uint64_t>(scaled >> 64));
     }
+    case TypeKind::kReal:
     case TypeKind::kDouble: {
       double number = value.as_double();
       if (number == 0) number = 0;  // 0 and -0 are equal,

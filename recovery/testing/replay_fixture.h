@@ -36,7 +36,7 @@ inline Value random_value(const Type& type, std::mt19937& random, std::vector<st
   const auto number = static_cast<int64_t>(random() % 8);
   if (type.is_string()) return Value::of_text(texts.emplace_back(fmt::format("n{}", number)));
   if (type.kind == TypeKind::kNumeric) return Value::of_numeric(number * 100);
-  if (type.kind == TypeKind::kDouble) return Value::of_double(static_cast<double>(number) / 2);
+  if (type.is_floating()) return Value::of_double(static_cast<double>(number) / 2);
   if (type.kind == TypeKind::kBoolean) return Value::of_bool(number % 2 == 0);
   return Value::of_int(number);
 }

@@ -97,6 +97,12 @@ void write_scalar(const Type& type, const Value& value, ValueFormat format, Mess
       case TypeKind::kInt:
         out.i32(value.as_int());
         break;
+      case TypeKind::kDate:
+        out.i32(value.as_int());
+        break;
+      case TypeKind::kReal:
+        out.i32(std::bit_cast<int32_t>(static_cast<float>(value.as_double())));
+        break;
       case TypeKind::kDouble:
         out.i64(std::bit_cast<int64_t>(value.as_double()));
         break;
@@ -130,11 +136,15 @@ bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, u
       value = Value::of_int(in.i16());
       break;
     case TypeKind::kInt:
+    case TypeKind::kDate:
       value = Value::of_int(in.i32());
       break;
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
       value = Value::of_int(in.i64());
+      break;
+    case TypeKind::kReal:
+      value = Value::of_double(double{std::bit_cast<float>(in.i32())});
       break;
     case TypeKind::kDouble:
       value = Value::of_double(std::bit_cast<double>(in.i64()));

@@ -22,16 +22,16 @@ class Generator : RandomProcedures {
     for (size_t i = 40 + below(50); i > 0; --i) {
       if (chance(in_block ? 20 : 6)) {
         steps.push_back(in_block
-                            ? Step{Step::Kind::kEnd, fixed(chance(50) ? "COMMIT" : "ROLLBACK"), false, ""}
-                            : Step{Step::Kind::kBegin, fixed("BEGIN"), false, ""});
+                            ? Step{Step::Kind::kEnd, Fixed{chance(50) ? "COMMIT" : "ROLLBACK"}, false, ""}
+                            : Step{Step::Kind::kBegin, Fixed{"BEGIN"}, false, ""});
         in_block = !in_block;
       } else {
         steps.push_back(statement());
       }
     }
-    if (in_block) steps.push_back({Step::Kind::kEnd, fixed("COMMIT"), false, ""});
+    if (in_block) steps.push_back({Step::Kind::kEnd, Fixed{"COMMIT"}, false, ""});
     for (const TableShape& table : tables_) {
-      steps.push_back({Step::Kind::kTableAtEnd, fixed("SELECT * FROM " + table.name), false, ""});
+      steps.push_back({Step::Kind::kTableAtEnd, Fixed{"SELECT * FROM " + table.name}, false, ""});
     }
     return steps;
   }

@@ -31,23 +31,23 @@ class RandomStatements : protected RandomExpressions {
       table.columns.push_back({name, column});
       std::vector<Node> parts;
       if (chance(15))
-        parts.push_back(optional(" NOT NULL"));
+        parts.push_back(Optional{" NOT NULL"});
       else if (chance(3))
-        parts.push_back(optional(chance(95) ? " NOT NULL UNIQUE" : " UNIQUE"));
+        parts.push_back(Optional{chance(95) ? " NOT NULL UNIQUE" : " UNIQUE"});
       if (chance(1) && chance(20)) {
         scope_ = {{name, column}};
-        parts.push_back(optional(" CHECK (@)", {expr(kBoolean, 2)}));
+        parts.push_back(Optional{" CHECK (@)", {expr(kBoolean, 2)}});
       }
-      Node tail = parts.empty() ? fixed("") : list("", std::move(parts), 0);
-      elements.push_back(fixed(name + " " + column.text() + "@", {std::move(tail)}));
+      Node tail = List{"", std::move(parts), 0};
+      elements.push_back(Fixed{name + " " + column.text() + "@", {std::move(tail)}});
     }
     if (has_key) {
       Strings key;
       for (size_t i = 0; i < table.key; ++i) key.push_back(table.columns[i].name);
-      elements.push_back(fixed(fmt::format("PRIMARY KEY ({})", fmt::join(key, ", "))));
+      elements.push_back(Fixed{fmt::format("PRIMARY KEY ({})", fmt::join(key, ", "))});
     }
     tables_.push_back(table);
-    return fixed("CREATE TABLE " + table.name + " (@)", {list(", ", std::move(elements), 1)});
+    return Fixed{"CREATE TABLE " + table.name + " (@)", {List{", ", std::move(elements), 1}}};
   }
 
   Node create_index() {
@@ -55,8 +55,8 @@ class RandomStatements : protected RandomExpressions {
     Strings columns;
     for (size_t i = 1 + below(2); i > 0; --i) columns.push_back(any(table.columns).name);
     if (columns.size() == 2 && columns[0] == columns[1]) columns.pop_back();
-    return fixed(fmt::format("CREATE {}INDEX i1 ON {} ({})", chance(10) ? "UNIQUE " : "", table.name,
-                             fmt::join(columns, ", ")));
+    return Fixed{fmt::format("CREATE {}INDEX i1 ON {} ({})", chance(10) ? "UNIQUE " : "", table.name,
+                             fmt::join(columns, ", "))};
   }
 
   // --- Statements on rows
@@ -90,9 +90,9 @@ class RandomStatements : protected RandomExpressions {
     const bool lists = columns.size() != table.columns.size() || chance(40) ||
                        !std::equal(columns.begin(), columns.end(), table.columns.begin(),
                                    [](const Named& a, const Named& b) { return a.name == b.name; });
-    Node statement = fixed(fmt::format("INSERT INTO {}{} VALUES (@)@", table.name,
+    Node statement = Fixed{fmt::format("INSERT INTO {}{} VALUES (@)@", table.name,
                                        lists ? fmt::format(" ({})", fmt::join(names, ", ")) : ""),
-                           {list(", ", std::move(values), columns.size()), fixed("")});
+                           {List{", ", std::move(values), columns.size()}, Fixed{""}}};
     scope_ = outer();
     see(table, "");
     statement.children[1] = returning(into);
@@ -100,35 +100,35 @@ class RandomStatements : protected RandomExpressions {
   }
 
   Node returning(const std::vector<Named>& into) {
-    if (into.empty() && (makes_procedure_ || !chance(20))) return fixed("");
+    if (into.empty() && (makes_procedure_ || !chance(20))) return Fixed{""};
     std::vector<Node> items;
     if (!into.empty()) {
       for (const Named& target : into) items.push_back(expr(target.type, 2));
       const size_t count = items.size();
-      return optional(" RETURNING @" + into_clause(into), {list(", ", std::move(items), count)});
+      return Optional{" RETURNING @" + into_clause(into), {List{", ", std::move(items), count}}};
     }
     if (chance(30)) {
-      items.push_back(fixed("*"));
+      items.push_back(Fixed{"*"});
     } else {
       for (size_t i = 1 + below(2); i > 0; --i) items.push_back(expr(type(), 2));
     }
-    return optional(" RETURNING @", {list(", ", std::move(items))});
+    return Optional{" RETURNING @", {List{", ", std::move(items)}}};
   }
 
   Node where(int depth = 2) {
-    if (chance(15)) return fixed("");
+    if (chance(15)) return Fixed{""};
     std::vector<Node> terms;
     for (size_t i = 1 + below(2); i > 0; --i) {
       const Named& one = any(scope_);
       if (chance(55)) {
-        terms.push_back(expression(kBoolean,
+        terms.push_back(Expression{kBoolean,
                                    fmt::format("@ {} @", any_of({"=", "=", "<>", "<", ">", "<=", ">="})),
-                                   {literal(one.type, one.name), leaf(one.type)}));
+                                   {Literal{one.type, one.name}, leaf(one.type)}});
       } else {
         terms.push_back(expr(kBoolean, depth));
       }
     }
-    return optional(" WHERE @", {list(" AND ", std::move(terms))});
+    return Optional{" WHERE @", {List{" AND ", std::move(terms)}}};
   }
 
   Node update(const std::vector<Named>& into = {}) {
@@ -141,11 +141,11 @@ class RandomStatements : protected RandomExpressions {
     columns.resize(1 + below(std::min<size_t>(2, columns.size())));
     for (const Named& column : columns) {
       settings.push_back(
-          fixed(column.name + " = @", {expr(chance(90) ? column.type : near(column.type), 3)}));
+          Fixed{column.name + " = @", {expr(chance(90) ? column.type : near(column.type), 3)}});
     }
     Node condition = where();
-    return fixed("UPDATE " + table.name + any_of({"", "", "", " x", " AS x"}) + " SET @@@",
-                 {list(", ", std::move(settings)), std::move(condition), returning(into)});
+    return Fixed{"UPDATE " + table.name + any_of({"", "", "", " x", " AS x"}) + " SET @@@",
+                 {List{", ", std::move(settings)}, std::move(condition), returning(into)}};
   }
 
   Node remove(const std::vector<Named>& into = {}) {
@@ -153,8 +153,8 @@ class RandomStatements : protected RandomExpressions {
     scope_ = outer();
     see(table, "");
     Node condition = where();
-    return fixed("DELETE FROM " + table.name + any_of({"", "", "", " x", " AS x"}) + "@@",
-                 {std::move(condition), returning(into)});
+    return Fixed{"DELETE FROM " + table.name + any_of({"", "", "", " x", " AS x"}) + "@@",
+                 {std::move(condition), returning(into)}};
   }
 
   Step select() {
@@ -167,7 +167,7 @@ class RandomStatements : protected RandomExpressions {
     for (size_t i = 0; i < first.key; ++i)
       keys.push_back((joins ? "l." : first.name + ".") + first.columns[i].name);
     see(first, joins ? "l" : "");
-    Node joined = fixed("");
+    Node joined = Fixed{""};
     if (joins) {
       const TableShape& second = tables_[1];
       see(second, "r");
@@ -182,28 +182,28 @@ class RandomStatements : protected RandomExpressions {
             for (const Named& one : scope_) {
               if (one.name.starts_with("l.") && fits(one.type, key.type)) fitting.push_back(one);
             }
-            Node other = fitting.empty() ? leaf(key.type) : literal(key.type, any(fitting).name);
-            terms.push_back(expression(kBoolean, "@ = @", {literal(key.type, key.name), std::move(other)}));
+            Node other = fitting.empty() ? leaf(key.type) : Literal{key.type, any(fitting).name};
+            terms.push_back(Expression{kBoolean, "@ = @", {Literal{key.type, key.name}, std::move(other)}});
           }
         }
         if (terms.empty() || chance(30)) terms.push_back(expr(kBoolean, 2));
-        joined = fixed(" l JOIN " + second.name + " r ON @", {list(" AND ", std::move(terms))});
+        joined = Fixed{" l JOIN " + second.name + " r ON @", {List{" AND ", std::move(terms)}}};
       } else {
-        joined = fixed(" l, " + second.name + " r");
+        joined = Fixed{" l, " + second.name + " r"};
       }
     }
     if (chance(18)) return aggregate(from, std::move(joined));
     std::vector<Node> items;
     if (chance(12))
       items.push_back(
-          fixed(joins ? any_of({"*", "l.*", "r.*"}) : (chance(70) ? "" : first.name + ".") + "*"));
+          Fixed{joins ? any_of({"*", "l.*", "r.*"}) : (chance(70) ? "" : first.name + ".") + "*"});
     Strings aliases;
     for (size_t i = (items.empty() ? 1 : 0) + below(3); i > 0; --i) {
       Node item = expr(type(), 3);
       if (chance(25)) {
         aliases.push_back(chance(70) ? fmt::format("o{}", i) : any(scope_).name);
         if (aliases.back().find('.') != std::string::npos) aliases.back() = "o9";
-        items.push_back(fixed("@ AS " + aliases.back(), {std::move(item)}));
+        items.push_back(Fixed{"@ AS " + aliases.back(), {std::move(item)}});
       } else {
         items.push_back(std::move(item));
       }
@@ -213,42 +213,45 @@ class RandomStatements : protected RandomExpressions {
     std::vector<Node> order;
     if (chance(45)) {
       for (size_t i = below(3); i > 0; --i) {
-        Node key = !aliases.empty() && chance(40) ? literal(kInteger, any(aliases))
-                   : chance(60)                   ? literal(kInteger, any(scope_).name)
+        Node key = !aliases.empty() && chance(40) ? Literal{kInteger, any(aliases)}
+                   : chance(60)                   ? Literal{kInteger, any(scope_).name}
                                                   : expr(type(), 2);
-        order.push_back(fixed("@" + any_of({"", "", " DESC", " ASC"}), {std::move(key)}));
+        order.push_back(Fixed{"@" + any_of({"", "", " DESC", " ASC"}), {std::move(key)}});
       }
     }
-    Node ordering = fixed("");
-    Node limit = fixed("");
+    Node ordering = Fixed{""};
+    Node limit = Fixed{""};
     if (is_total && (!order.empty() || chance(25))) {
       // The key's own columns make the order total. A bare name might mean a column of the result.
-      for (const std::string& key : keys) order.push_back(fixed(key));
-      ordering = fixed(" ORDER BY @", {list(", ", std::move(order))});
+      for (const std::string& key : keys) order.push_back(Fixed{key});
+      ordering = Fixed{" ORDER BY @", {List{", ", std::move(order)}}};
       step.is_ordered = true;
       if (chance(35)) {
-        limit = optional(any_of({" LIMIT @", " LIMIT @", " LIMIT 3 OFFSET @", " OFFSET @"}), {small_or(1)});
+        limit = Optional{any_of({" LIMIT @", " LIMIT @", " LIMIT 3 OFFSET @", " OFFSET @"}), {small_or(1)}};
       }
       // Leaving keys away would leave ties, so the list's keys stay.
       ordering.children[0].minimum = ordering.children[0].children.size();
     } else if (!order.empty()) {
-      ordering = optional(" ORDER BY @", {list(", ", std::move(order))});
+      ordering = Optional{" ORDER BY @", {List{", ", std::move(order)}}};
     }
-    step.sql = fixed("SELECT @ FROM " + from + "@@@@",
-                     {list(", ", std::move(items)), std::move(joined), std::move(condition),
-                      std::move(ordering), std::move(limit)});
+    step.sql = Fixed{"SELECT @ FROM " + from + "@@@@",
+                     {List{", ", std::move(items)}, std::move(joined), std::move(condition),
+                      std::move(ordering), std::move(limit)}};
     return step;
   }
 
   Node aggregate_item() {
     const std::string name =
         any_of({"count", "sum", "min", "max", "count", "sum", "min", "max", "sum", "min"});
-    if (chance(2)) return expression(kBoolean, "bool_and(@)", {expr(kBoolean, 2)});
-    if (chance(1)) return expression(kText, "string_agg(@, ',')", {expr(kText, 1)});
+    if (chance(2)) return Expression{kBoolean, "bool_and(@)", {expr(kBoolean, 2)}};
+    if (chance(1)) {
+      const Node each = expr(kText, 1);
+      return Expression{kText, "string_agg(@, ',' ORDER BY @)", {each, each}};
+    }
     const bool distinct = chance(20);
-    if (name == "count" && chance(40)) return literal({.base = Base::kBigInt}, "count(*)");
+    if (name == "count" && chance(40)) return Literal{{.base = Base::kBigInt}, "count(*)"};
     const SqlType of = name == "sum" || name == "avg" ? number() : type();
-    return expression(of, name + (distinct ? "(DISTINCT @)" : "(@)"), {expr(of, 2)});
+    return Expression{of, name + (distinct ? "(DISTINCT @)" : "(@)"), {expr(of, 2)}};
   }
 
   Step aggregate(const std::string& from, Node joined) {
@@ -256,20 +259,20 @@ class RandomStatements : protected RandomExpressions {
     for (size_t i = 1 + below(3); i > 0; --i) {
       Node item = aggregate_item();
       if (chance(25))
-        item = expression(item.type,
-                          any_of({"coalesce(@, 0)", "(@ + 1)", "(@) IS NULL", "CAST(@ AS BIGINT)"}), {item});
+        item = Expression{
+            item.type, any_of({"coalesce(@, 0)", "(@ + 1)", "(@) IS NULL", "CAST(@ AS BIGINT)"}), {item}};
       items.push_back(std::move(item));
     }
     std::string grouping;
     if (chance(4)) {
       const std::string key = any(scope_).name;
-      items.push_back(fixed(key));
+      items.push_back(Fixed{key});
       grouping = " GROUP BY " + key;
     }
     Node condition = where();
     Step step;
-    step.sql = fixed("SELECT @ FROM " + from + "@@" + grouping,
-                     {list(", ", std::move(items)), std::move(joined), std::move(condition)});
+    step.sql = Fixed{"SELECT @ FROM " + from + "@@" + grouping,
+                     {List{", ", std::move(items)}, std::move(joined), std::move(condition)}};
     return step;
   }
 
@@ -289,7 +292,7 @@ class RandomStatements : protected RandomExpressions {
     } else {
       if (chance(95)) return select();
       scope_ = {};
-      step.sql = fixed("SELECT @", {list(", ", {expr(type(), 3)})});
+      step.sql = Fixed{"SELECT @", {List{", ", {expr(type(), 3)}}}};
     }
     return step;
   }
@@ -304,7 +307,7 @@ class RandomStatements : protected RandomExpressions {
     Step step;
     step.procedure = procedure.name;
     const size_t count = arguments.size();
-    step.sql = fixed("CALL " + procedure.name + "(@)", {list(", ", std::move(arguments), count)});
+    step.sql = Fixed{"CALL " + procedure.name + "(@)", {List{", ", std::move(arguments), count}}};
     return step;
   }
 

@@ -78,7 +78,7 @@ class RandomValues {
     if (result.base == Base::kText && chance(98)) result.base = Base::kVarchar, result.length = 9;
     return result;
   }
-  SqlType number() { return {.base = static_cast<Base>(below(5))}; }
+  SqlType number() { return {.base = static_cast<Base>(below(6))}; }
   SqlType text_type() {
     return {.base = any(std::vector<Base>{Base::kVarchar, Base::kVarchar, Base::kText, Base::kChar})};
   }
@@ -254,6 +254,7 @@ class RandomValues {
       case Base::kBoolean:
         return boolean_text();
       case Base::kTimestamp:
+      case Base::kDate:
         return timestamp_text();
       case Base::kChar:
       case Base::kVarchar:
@@ -264,34 +265,36 @@ class RandomValues {
     }
   }
   Node null_of(const SqlType& type) {
-    if (chance(70)) return literal(type, "NULL");
-    return literal(type, fmt::format(fmt::runtime(any_of({"CAST(NULL AS {})", "NULL::{}"})), type.text()));
+    if (chance(70)) return Literal{type, "NULL"};
+    return Literal{type, fmt::format(fmt::runtime(any_of({"CAST(NULL AS {})", "NULL::{}"})), type.text())};
   }
   Node literal_of(const SqlType& type) {
     if (chance(8)) return null_of(type);
     if (type.is_array) {
-      if (chance(30)) return literal(type, "NULL");
+      if (chance(30)) return Literal{type, "NULL"};
       if (chance(50)) {
         SqlType element = type;
         element.is_array = false;
-        return expression(type, "ARRAY[@]", {list(", ", {literal_of(element), literal_of(element)}, 1)});
+        return Expression{type, "ARRAY[@]", {List{", ", {literal_of(element), literal_of(element)}, 1}}};
       }
-      return literal(type, any_of({"'{}'", "'{1,2,3}'", "'{1,NULL,3}'", "'{5}'", "'{a,b}'"}) +
-                               (chance(70) ? "::" + type.text() : ""));
+      return Literal{type, any_of({"'{}'", "'{1,2,3}'", "'{1,NULL,3}'", "'{5}'", "'{a,b}'"}) +
+                               (chance(70) ? "::" + type.text() : "")};
     }
-    if (chance(type.base == Base::kTimestamp ? 15 : 5)) {
-      return literal(type, fmt::format(fmt::runtime(any_of({"CAST({} AS {})", "{}::{}"})),
-                                       quoted(content_of(type)), type.text()));
+    if (chance(type.base >= Base::kTimestamp ? 15 : 5)) {
+      return Literal{type, fmt::format(fmt::runtime(any_of({"CAST({} AS {})", "{}::{}"})),
+                                       quoted(content_of(type)), type.text())};
     }
     switch (type.base) {
       case Base::kBoolean:
-        return literal(type, chance(85) ? any_of({"TRUE", "FALSE"}) : quoted(boolean_text()));
+        return Literal{type, chance(85) ? any_of({"TRUE", "FALSE"}) : quoted(boolean_text())};
+      case Base::kDate:
       case Base::kTimestamp: {
+        const char* const name = type.base == Base::kDate ? "DATE " : "TIMESTAMP ";
         std::string text =
             chance(60)
                 ? any_of({"2000-01-01", "2024-02-29 12:30:45.5", "1970-01-01", "2020-06-15 10:20:30.123456"})
                 : timestamp_text();
-        return literal(type, chance(60) ? "TIMESTAMP " + quoted(text) : quoted(text));
+        return Literal{type, chance(60) ? name + quoted(text) : quoted(text)};
       }
       case Base::kChar:
       case Base::kVarchar:
@@ -300,16 +303,17 @@ class RandomValues {
         if (type.length >= 0 && text.size() > static_cast<size_t>(type.length) && chance(70)) {
           text = any_of({"a", "b", "", " ", "x"});
         }
-        return literal(type, quoted(text));
+        return Literal{type, quoted(text)};
       }
       case Base::kNumeric:
+      case Base::kReal:
       case Base::kDouble:
-        if (chance(8)) return literal(type, quoted(number_in_text()));
-        if (chance(50)) return literal(type, (chance(15) ? "-" : "") + decimal_text());
-        return literal(type, (chance(15) ? "-" : "") + integer_text());
+        if (chance(8)) return Literal{type, quoted(number_in_text())};
+        if (chance(50)) return Literal{type, (chance(15) ? "-" : "") + decimal_text()};
+        return Literal{type, (chance(15) ? "-" : "") + integer_text()};
       default:
-        if (chance(4)) return literal(type, quoted(number_in_text()));
-        return literal(type, (chance(15) ? "-" : "") + integer_text());
+        if (chance(4)) return Literal{type, quoted(number_in_text())};
+        return Literal{type, (chance(15) ? "-" : "") + integer_text()};
     }
   }
 

@@ -7,8 +7,9 @@
 namespace mneme::differential {
 namespace {
 
-constexpr std::array<const char*, 10> kNames = {"SMALLINT", "INT",  "BIGINT",  "NUMERIC", "DOUBLE PRECISION",
-                                                "BOOLEAN",  "CHAR", "VARCHAR", "TEXT",    "TIMESTAMP"};
+constexpr std::array<const char*, 12> kNames = {"SMALLINT",         "INT",     "BIGINT", "NUMERIC", "REAL",
+                                                "DOUBLE PRECISION", "BOOLEAN", "CHAR",   "VARCHAR", "TEXT",
+                                                "TIMESTAMP",        "DATE"};
 
 std::vector<std::string> split(std::string_view pattern) {
   std::vector<std::string> pieces(1);
@@ -42,6 +43,8 @@ std::vector<std::string> small_literals(const SqlType& type) {
     case Base::kVarchar:
     case Base::kText:
       return {"'a'", "NULL"};
+    case Base::kDate:
+      return {"DATE '2000-01-01'", "NULL"};
     case Base::kTimestamp:
       return {"TIMESTAMP '2000-01-01'", "NULL"};
     default:
@@ -75,49 +78,41 @@ void Node::append_to(std::string& result) const {
   }
 }
 
-Node fixed(std::string_view pattern, std::vector<Node> children) {
-  Node node;
-  node.pieces = split(pattern);
-  node.children = std::move(children);
-  CHECK(node.pieces.size() == node.children.size() + 1);
-  return node;
+Fixed::Fixed(std::string_view pattern, std::vector<Node> below) {
+  pieces = split(pattern);
+  children = std::move(below);
+  CHECK(pieces.size() == children.size() + 1);
 }
 
-Node expression(SqlType type, std::string_view pattern, std::vector<Node> children) {
-  Node node = fixed(pattern, std::move(children));
-  node.kind = NodeKind::kExpression;
-  node.type = type;
-  return node;
+Expression::Expression(SqlType of, std::string_view pattern, std::vector<Node> below)
+    : Node(Fixed{pattern, std::move(below)}) {
+  kind = NodeKind::kExpression;
+  type = of;
 }
 
-Node literal(SqlType type, std::string text) {
-  Node node = fixed("");
-  node.kind = NodeKind::kLiteral;
-  node.type = type;
-  node.pieces = {std::move(text)};
-  return node;
+Literal::Literal(SqlType of, std::string text) {
+  kind = NodeKind::kLiteral;
+  type = of;
+  pieces = {std::move(text)};
 }
 
-Node optional(std::string_view pattern, std::vector<Node> children) {
-  Node node = fixed(pattern, std::move(children));
-  node.kind = NodeKind::kOptional;
-  return node;
+Optional::Optional(std::string_view pattern, std::vector<Node> below)
+    : Node(Fixed{pattern, std::move(below)}) {
+  kind = NodeKind::kOptional;
 }
 
-Node list(std::string separator, std::vector<Node> children, size_t minimum) {
-  Node node;
-  node.kind = NodeKind::kList;
-  node.pieces = {std::move(separator)};
-  node.children = std::move(children);
-  node.minimum = minimum;
-  return node;
+List::List(std::string separator, std::vector<Node> below, size_t least) {
+  kind = NodeKind::kList;
+  pieces = {std::move(separator)};
+  children = std::move(below);
+  minimum = least;
 }
 
 std::vector<Node> smaller_trees(const Node& node) {
   std::vector<Node> trees;
-  if (node.kind == NodeKind::kOptional && node.text() != "") trees.push_back(fixed(""));
+  if (node.kind == NodeKind::kOptional && node.text() != "") trees.push_back(Fixed{""});
   if (node.kind == NodeKind::kExpression) {
-    for (const std::string& text : small_literals(node.type)) trees.push_back(literal(node.type, text));
+    for (const std::string& text : small_literals(node.type)) trees.push_back(Literal{node.type, text});
     std::vector<const Node*> below;
     expressions_below(node, below);
     for (const Node* inner : below) trees.push_back(*inner);
@@ -125,7 +120,7 @@ std::vector<Node> smaller_trees(const Node& node) {
   if (node.kind == NodeKind::kLiteral) {
     const std::string now = node.text();
     for (const std::string& text : small_literals(node.type)) {
-      if (text.size() < now.size()) trees.push_back(literal(node.type, text));
+      if (text.size() < now.size()) trees.push_back(Literal{node.type, text});
     }
   }
   if (node.kind == NodeKind::kList && node.children.size() > node.minimum) {

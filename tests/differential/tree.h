@@ -13,7 +13,20 @@
 
 namespace mneme::differential {
 
-enum class Base { kSmallInt, kInt, kBigInt, kNumeric, kDouble, kBoolean, kChar, kVarchar, kText, kTimestamp };
+enum class Base {
+  kSmallInt,
+  kInt,
+  kBigInt,
+  kNumeric,
+  kReal,
+  kDouble,
+  kBoolean,
+  kChar,
+  kVarchar,
+  kText,
+  kTimestamp,
+  kDate
+};
 
 struct SqlType {
   Base base = Base::kInt;
@@ -51,12 +64,23 @@ struct Node {
   void append_to(std::string& result) const;
 };
 
-// The template's each @ stands for a child.
-Node fixed(std::string_view pattern, std::vector<Node> children = {});
-Node expression(SqlType type, std::string_view pattern, std::vector<Node> children);
-Node literal(SqlType type, std::string text);
-Node optional(std::string_view pattern, std::vector<Node> children = {});
-Node list(std::string separator, std::vector<Node> children, size_t minimum = 1);
+// Nodes of each kind. They are made in braces, whose parts every compiler draws from the left on, so that a
+// seed means the same everywhere. The pattern's each @ stands for a child.
+struct Fixed : Node {
+  explicit Fixed(std::string_view pattern, std::vector<Node> children = {});
+};
+struct Expression : Node {
+  Expression(SqlType type, std::string_view pattern, std::vector<Node> children);
+};
+struct Literal : Node {
+  Literal(SqlType type, std::string text);
+};
+struct Optional : Node {
+  explicit Optional(std::string_view pattern, std::vector<Node> children = {});
+};
+struct List : Node {
+  List(std::string separator, std::vector<Node> children, size_t minimum = 1);
+};
 
 // All trees that are `node` with one thing left out or replaced, largest step first.
 std::vector<Node> smaller_trees(const Node& node);

@@ -213,7 +213,7 @@ namespace {
 void replace_nulls(const Node& node, std::vector<Node>& trees) {
   if (node.kind == NodeKind::kLiteral && node.text().find("NULL") != std::string::npos) {
     for (const char* text : {"0", "1", "TRUE", "FALSE", "'a'", "'1'", "TIMESTAMP '2000-01-01'", "0.5"})
-      trees.push_back(literal(node.type, text));
+      trees.push_back(Literal{node.type, text});
   }
   for (size_t i = 0; i < node.children.size(); ++i) {
     std::vector<Node> below;

@@ -65,44 +65,11 @@ class SameAsPostgres(EndToEndTest):
                        for statement, expected, got in zip(statements, *both) if not same(statement, expected, got)]
         self.assertEqual(differences, [], "\n\n".join(differences))
 
-    def test_queries(self):
-        self.compare(statements_of("queries.sql"))
 
-    def test_changes_that_queries_make(self):
-        self.compare(statements_of("changes.sql"))
-
-    def test_constraints(self):
-        self.compare(statements_of("constraints.sql"))
-
-    def test_constraints_in_procedures(self):
-        self.compare(statements_of("constraint_calls.sql"))
-
-    def test_plpgsql(self):
-        self.compare(statements_of("plpgsql.sql"))
-
-    def test_windows(self):
-        self.compare(statements_of("windows.sql"))
-
-    def test_recursion(self):
-        self.compare(statements_of("recursion.sql"))
-
-    def test_savepoints(self):
-        self.compare(statements_of("savepoints.sql"))
-
-    def test_sequences(self):
-        self.compare(statements_of("sequences.sql"))
-
-    def test_utf8(self):
-        self.compare(statements_of("utf8.sql"))
-
-    def test_jdbc(self):
-        self.compare(statements_of("jdbc.sql"))
-
-    def test_settings(self):
-        self.compare(statements_of("settings.sql"))
-
-    def test_arrays(self):
-        self.compare(statements_of("arrays.sql"))
+# Each file of statements is a test, test_queries and so on.
+for file in sorted(CASES.glob("*.sql")):
+    if file.name != "schema.sql":
+        setattr(SameAsPostgres, f"test_{file.stem}", lambda self, name=file.name: self.compare(statements_of(name)))
 
 
 if __name__ == "__main__":

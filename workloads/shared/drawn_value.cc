@@ -112,12 +112,12 @@ Result<DrawnValue> DrawnValue::parse_range(const Type& type, std::string_view ru
   if (!high) return high.error();
 
   DrawnValue drawn;
-  if (type.kind == TypeKind::kDouble) {
+  if (type.is_floating()) {
     if (is_skewed)
       return invalid_argument("'={}': zipf draws among whole steps, which a double has none of", rule);
     if (!(low->as_double() <= high->as_double()))
       return invalid_argument("'={}' is empty: write the lower bound first", rule);
-    drawn.rule_ = DoubleRange{low->as_double(), high->as_double()};
+    drawn.rule_ = DoubleRange{low->as_double(), high->as_double(), type.kind == TypeKind::kReal};
     return drawn;
   }
   drawn.is_numeric_ = type.kind == TypeKind::kNumeric;
@@ -275,7 +275,8 @@ Value DrawnValue::draw_scalar(Drawing& drawing) const {
   if (std::holds_alternative<Number>(rule_)) return Value::of_int(drawing.number);
   if (const auto* range = std::get_if<DoubleRange>(&rule_)) {
     const double part = static_cast<double>(drawing.random.next() >> 11) * 0x1p-53;
-    return Value::of_double(range->low + part * (range->high - range->low));
+    const double drawn = range->low + part * (range->high - range->low);
+    return Value::of_double(range->is_real ? double{static_cast<float>(drawn)} : drawn);
   }
   if (const auto* values = std::get_if<OneOf>(&rule_)) {
     return (

@@ -62,6 +62,7 @@ class DrawnValue {
   struct DoubleRange {
     double low;
     double high;
+    bool is_real = false;  // rounded to a real
   };
   struct Skewed {
     int64_t low;

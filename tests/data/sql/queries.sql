@@ -123,3 +123,9 @@ SELECT e.id, d.name, m.name FROM emp e LEFT JOIN dept d ON d.id = e.dept LEFT JO
 SELECT a.id, b.id FROM dept a LEFT JOIN (emp b JOIN sale s ON s.emp = b.id) ON b.dept = a.id ORDER BY 1, 2;
 SELECT * FROM generate_series(5, 7) WITH ORDINALITY;
 SELECT a.v, a.n FROM unnest('{x,y}'::text[]) WITH ORDINALITY AS a(v, n) ORDER BY n DESC;
+SELECT id FROM emp ORDER BY -1;
+SELECT id FROM emp ORDER BY - 1.5;
+SELECT id FROM emp ORDER BY -99999999999;
+SELECT id FROM emp ORDER BY 99999999999;
+SELECT id FROM emp GROUP BY -1;
+SELECT 0 AS o FROM emp ORDER BY 1 DESC, -9223372036854775808;

@@ -1,0 +1,35 @@
+// Time functions: PostgreSQL's extract(), date_trunc() and + interval, on timestamps and dates. No operand is
+// NULL.
+//
+// Errors      a result outside of the years 1 to 9999.
+// Source      PostgreSQL 15, timestamp_part_common(), extract_date(), timestamp_trunc() and
+//             timestamp_pl_interval() in utils/adt.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/memory/arena.h"
+#include "engine/schema/type.h"
+#include "engine/schema/value.h"
+#include "procedures/ir/ir.h"
+#include "procedures/ir/sql_error.h"
+#include "procedures/values/interval_text.h"
+
+namespace mneme {
+
+// extract(time, unit), whose numeric result has extracted_scale()'s digits; date_trunc(time, unit);
+// add_interval(timestamp, months, days, microseconds). A unit is a TimeUnit's number. `source`: the time's
+// type.
+[[nodiscard]] bool apply_time_function(ir::Function function, const Type& source,
+                                       std::span<const Value> arguments, Arena& arena, Value& result,
+                                       SqlError& error);
+
+// The digits after the point of what extract() gives.
+uint8_t extracted_scale(TimeUnit unit, const Type& source);
+
+// Whether extract() of this type knows the unit; whether date_trunc() does.
+bool is_extracted(TimeUnit unit, const Type& source);
+bool is_truncated(TimeUnit unit);
+
+}  // namespace mneme

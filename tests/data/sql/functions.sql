@@ -1,0 +1,15 @@
+SELECT initcap('hello wORLD x1y'), split_part('a,b,c', ',', 2), split_part('a,b,c', ',', -1), split_part('a,b', '', 1), split_part('', ',', 1), split_part('abc', ',', 2), split_part('a--b--c', '--', 3);
+SELECT split_part('a', ',', 0);
+SELECT translate('abcdé', 'aé', 'xy'), translate('abc', 'ab', 'é'), translate('abc', '', 'x'), ascii('é'), ascii(''), ascii('x'), chr(97), chr(233), chr(128512);
+SELECT chr(0);
+SELECT chr(-1);
+SELECT chr(1114112);
+SELECT chr(55296);
+SELECT to_hex(-1), to_hex(255::BIGINT), to_hex((-1)::BIGINT), to_hex(0), starts_with('alphabet', 'alph'), starts_with('a', 'ab');
+SELECT exp(1), ln(2), log(100), exp(0.5::DOUBLE PRECISION), pow(2, 10), log10(1000::DOUBLE PRECISION);
+SELECT ln(0::DOUBLE PRECISION);
+SELECT ln(-1);
+SELECT exp(1000::DOUBLE PRECISION);
+SELECT to_hex('5');
+SELECT trim(both 'x' FROM 'xaxx'), trim(leading 'x' FROM 'xax'), trim(trailing 'x' FROM 'xax'), trim('x' FROM 'xax'), trim(both FROM '  a '), trim(leading FROM '  a '), trim(trailing FROM '  a '), trim(trim('y' FROM 'yxy') FROM 'xax');
+SELECT trim(leading chr(120) FROM 'xax'), substring(trim(' abc ') FROM 2), substring('abc' FROM 2 FOR 1);
