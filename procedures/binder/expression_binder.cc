@@ -324,9 +324,9 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   switch (expr.op) {
     case Op::kAnd:
     case Op::kOr: {
-      Expr both =
-          make_binary(expr.op, kBoolean, require_boolean(std::move(left), "the left side of AND or OR"),
-                      require_boolean(std::move(right), "the right side of AND or OR"), expr.where);
+      left = require_boolean(std::move(left), "the left side of AND or OR");
+      right = require_boolean(std::move(right), "the right side of AND or OR");
+      Expr both = make_binary(expr.op, kBoolean, std::move(left), std::move(right), expr.where);
       both.joined = expr.joined;
       return both;
     }
@@ -389,8 +389,9 @@ Expr ExpressionBinder::bind_concat(const syntax::Expr& expr) {
     refuse_as(sqlstate::kUndefinedFunction, expr.where,
               "|| needs a string on one side at least; cast one side to text");
   }
-  return make_binary(Op::kConcat, text_type(), convert_to_text(std::move(left)),
-                     convert_to_text(std::move(right)), expr.where);
+  left = convert_to_text(std::move(left));
+  right = convert_to_text(std::move(right));
+  return make_binary(Op::kConcat, text_type(), std::move(left), std::move(right), expr.where);
 }
 
 Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
@@ -399,9 +400,13 @@ Expr ExpressionBinder::bind_case(const syntax::Expr& expr) {
   Expr result = make(ExprKind::kCase, Type{}, expr.where);
   for (size_t i = first; i < end; i += 2) {
     // A subject that is a bare literal is text to PostgreSQL, whatever it meets.
-    result.args.push_back(expr.has_subject ? compare(Op::kEqual, bind_value(expr.args[0]), bind(expr.args[i]),
-                                                     expr.args[i].where)
-                                           : bind_condition(expr.args[i]));
+    if (expr.has_subject) {
+      Expr subject = bind_value(expr.args[0]);
+      Expr wanted = bind(expr.args[i]);
+      result.args.push_back(compare(Op::kEqual, std::move(subject), std::move(wanted), expr.args[i].where));
+    } else {
+      result.args.push_back(bind_condition(expr.args[i]));
+    }
     result.args.push_back(bind(expr.args[i + 1]));
   }
   result.args.push_back(expr.has_else ? bind(expr.args.back())
@@ -420,8 +425,13 @@ Expr ExpressionBinder::negate_if(bool negated, Expr expr) {
 }
 
 Expr ExpressionBinder::bind_between(const syntax::Expr& expr) {
-  Expr low = compare(Op::kGreaterEqual, bind(expr.args[0]), bind(expr.args[1]), expr.where);
-  Expr high = compare(Op::kLessEqual, bind(expr.args[0]), bind(expr.args[2]), expr.where);
+  const auto compare_with = [&](Op op, const syntax::Expr& bound) {
+    Expr value = bind(expr.args[0]);
+    Expr limit = bind(bound);
+    return compare(op, std::move(value), std::move(limit), expr.where);
+  };
+  Expr low = compare_with(Op::kGreaterEqual, expr.args[1]);
+  Expr high = compare_with(Op::kLessEqual, expr.args[2]);
   return negate_if(expr.negated,
                    make_binary(Op::kAnd, kBoolean, std::move(low), std::move(high), expr.where));
 }

@@ -74,12 +74,16 @@ std::string formatted_type(int64_t type, int64_t modifier) {
       return "text";
     case 26:
       return "oid";
+    case 700:
+      return "real";
     case 701:
       return "double precision";
     case 1042:
       return length("character");
     case 1043:
       return length("character varying");
+    case 1082:
+      return "date";
     case 1114:
       return "timestamp without time zone";
     case 1700: {
@@ -91,7 +95,7 @@ std::string formatted_type(int64_t type, int64_t modifier) {
     default:
       break;
   }
-  for (const int64_t element : {16, 20, 21, 23, 25, 701, 1042, 1043, 1114, 1700}) {
+  for (const int64_t element : {16, 20, 21, 23, 25, 700, 701, 1042, 1043, 1082, 1114, 1700}) {
     const std::optional<Type> plain = type_of_oid(static_cast<uint32_t>(element));
     if (!plain) continue;
     Type array = *plain;

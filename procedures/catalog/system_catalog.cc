@@ -92,16 +92,16 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
   }
   if (type == "regrole") return oids::kOwner;
   if (type != "regtype") return std::nullopt;
-  for (const int64_t number : {16, 18, 19, 20, 21, 23, 25, 26, 701, 1042, 1043, 1114, 1700}) {
+  for (const int64_t number : {16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1114, 1700}) {
     if (oids::formatted_type(number, -1) == plain) return number;
   }
   struct Alias {
     std::string_view name;
     int64_t number;
   };
-  constexpr Alias kAliases[] = {{"int4", 23},     {"int8", 20},      {"int2", 21},
-                                {"int", 23},      {"bool", 16},      {"float8", 701},
-                                {"bpchar", 1042}, {"varchar", 1043}, {"timestamp", 1114}};
+  constexpr Alias kAliases[] = {{"int4", 23},      {"int8", 20},       {"int2", 21},    {"int", 23},
+                                {"bool", 16},      {"float8", 701},    {"float4", 700}, {"bpchar", 1042},
+                                {"varchar", 1043}, {"timestamp", 1114}};
   for (const Alias& alias : kAliases) {
     if (alias.name == plain) return alias.number;
   }

@@ -14,6 +14,13 @@ namespace {
 // so those of a longer COPY are committed a batch at a time.
 constexpr size_t kBatchBytes = size_t{96} << 10;
 
+// It stands before the first row, in the same message, as PostgreSQL has it.
+void write_binary_header(MessageWriter& out) {
+  out.raw(kBinaryHeader);
+  out.i32(0);  // flags
+  out.i32(0);  // the bytes of more header
+}
+
 // Keeps rows as lines of COPY.
 class CopyRows final : public KeptRows {
  public:
@@ -22,6 +29,14 @@ class CopyRows final : public KeptRows {
  private:
   void write(std::span<const ResultColumn> columns, std::span<const Argument> row,
              MessageWriter& out) override {
+    if (copy_.is_binary) {
+      out.begin('d');
+      if (count() == 0) write_binary_header(out);
+      out.i16(static_cast<int64_t>(row.size()));
+      for (size_t i = 0; i < row.size(); ++i) write_value(columns[i].type, row[i], ValueFormat::kBinary, out);
+      out.end();
+      return;
+    }
     texts_.clear();
     for (size_t i = 0; i < row.size(); ++i) texts_.push_back(print_argument(columns[i].type, row[i]));
     line_.clear();
@@ -43,11 +58,11 @@ std::string column_list(const CopyStatement& copy) {
   return list;
 }
 
-void write_copy_response(char type, size_t columns, MessageWriter& out) {
+void write_copy_response(char type, bool is_binary, size_t columns, MessageWriter& out) {
   out.begin(type);
-  out.u8(0);  // text
+  out.u8(is_binary ? 1 : 0);
   out.i16(static_cast<int64_t>(columns));
-  for (size_t i = 0; i < columns; ++i) out.i16(0);
+  for (size_t i = 0; i < columns; ++i) out.i16(is_binary ? 1 : 0);
   out.end();
 }
 
@@ -66,9 +81,18 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
   if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
   StatementResult failure;
   const std::string list = statement.columns.empty() ? "*" : column_list(statement);
-  const auto command = command_of(fmt::format("SELECT {} FROM {}", list, statement.table), failure);
+  const auto command = command_of(
+      statement.query.empty() ? fmt::format("SELECT {} FROM {}", list, statement.table) : statement.query,
+      failure);
   if (!command) return {Done::kYes, std::move(failure)};
-  PreparedStatement select(*command, {});
+  const syntax::Command& copied = **command;
+  if (copied.kind != syntax::Command::Kind::kOperation ||
+      copied.operation->kind != ir::OperationKind::kSelect) {
+    return {Done::kYes, StatementResult::failure(
+                            sqlstate::kNotSupported,
+                            "COPY of a statement that changes rows is not supported; COPY a SELECT")};
+  }
+  PreparedStatement select(*command, {}, values_);
   if (!seat_.take()) return {Done::kRetry};
   std::optional<StatementResult> prepared = seat_.session().prepare(select);
   if (!prepared) return {Done::kRetry};
@@ -92,8 +116,14 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
   if (!result->ok()) return {Done::kYes, *std::move(result)};
   const size_t mark = replies_.mark();
   MessageWriter writer = out();
-  write_copy_response('H', columns.size(), writer);
+  write_copy_response('H', statement.is_binary, columns.size(), writer);
   writer.bytes(lines);
+  if (statement.is_binary) {
+    writer.begin('d');
+    if (rows.count() == 0) write_binary_header(writer);
+    writer.i16(-1);
+    writer.end();
+  }
   write_bare('c', writer);
   write_command_complete(fmt::format("COPY {}", rows.count()), writer);
   if (result->lsn) replies_.hold(mark, *result->lsn);
@@ -131,7 +161,7 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   copy.is_extended = is_extended;
   copy_in_.emplace(std::move(copy));
   MessageWriter writer = out();
-  write_copy_response('G', width, writer);
+  write_copy_response('G', statement.is_binary, width, writer);
   return {};
 }
 
@@ -166,6 +196,7 @@ ClientSession::Done ClientSession::copy_data(ByteSpan bytes) {
 
 ClientSession::Done ClientSession::copy_rows() {
   Arena arena{4096};
+  const ValueFormat format = copy_in_->statement.is_binary ? ValueFormat::kBinary : ValueFormat::kText;
   std::vector<Argument> values(copy_in_->width);
   std::vector<uint8_t> scales(copy_in_->width);
   struct NoRows final : ResultSink {
@@ -191,7 +222,7 @@ ClientSession::Done ClientSession::copy_rows() {
       if (!fields[i]) continue;
       bytes += fields[i]->size();
       SqlError error;
-      if (!read_value(types[i], as_bytes(*fields[i]), ValueFormat::kText, arena, values[i], scales[i], error))
+      if (!read_value(types[i], as_bytes(*fields[i]), format, arena, values[i], scales[i], error))
         return fail_copy(StatementResult::failure(error.sqlstate, std::string(error.message)));
     }
     if (copy_in_->opens_block && seat_.block() == SqlSession::Block::kNone && !begin_copy_batch()) {

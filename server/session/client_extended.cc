@@ -26,9 +26,11 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
   }
   auto named = std::make_shared<Named>();
   named->statement = *std::move(read.statement);
-  if (const syntax::Command* command = named->statement.command(); command != nullptr) {
+  const auto* cursor = std::get_if<CursorStatement>(&named->statement.what);
+  const ClientStatement& bound = cursor != nullptr && cursor->query ? *cursor->query : named->statement;
+  if (bound.command() != nullptr) {
     named->prepared = std::make_unique<PreparedStatement>(
-        std::get<std::shared_ptr<const syntax::Command>>(named->statement.what), std::move(given), values_);
+        std::get<std::shared_ptr<const syntax::Command>>(bound.what), std::move(given), values_);
     if (named->statement.explains)
       named->columns = {{"QUERY PLAN", {.kind = TypeKind::kVarchar, .is_text = true}}};
   } else if (const auto* set = std::get_if<SetStatement>(&named->statement.what);
@@ -48,7 +50,9 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
 }
 
 std::span<const ResultColumn> ClientSession::columns_of(const Named& named) const {
-  if (named.prepared == nullptr || named.statement.explains) return named.columns;
+  // DECLARE binds a query, and gives no rows.
+  if (named.prepared == nullptr || named.statement.command() == nullptr || named.statement.explains)
+    return named.columns;
   return named.prepared->bound() == nullptr ? std::span<const ResultColumn>()
                                             : named.prepared->bound()->columns();
 }
@@ -59,7 +63,7 @@ std::span<const Type> ClientSession::parameters_of(const Named& named) const {
 }
 
 ClientSession::Ran ClientSession::prepare(Named& named) {
-  if (named.prepared == nullptr) return {};
+  if (named.prepared == nullptr) return learn_columns(named);
   if (!seat_.take()) return {Done::kRetry};
   std::optional<StatementResult> prepared = seat_.session().prepare(*named.prepared);
   if (!prepared) return {Done::kRetry};
@@ -212,6 +216,10 @@ ClientSession::Done ClientSession::describe(ByteSpan body) {
   }
   const auto found = portals_.find(name);
   if (found != portals_.end()) return describe_rows(*found->second->named, found->second->formats);
+  if (const auto columns = columns_of_cursor(name)) {
+    write_row_description(*columns, {}, writer);
+    return Done::kYes;
+  }
   report(StatementResult::failure(sqlstate::kUndefinedCursor,
                                   fmt::format("portal \"{}\" does not exist", name)));
   return Done::kFailed;
@@ -223,6 +231,7 @@ ClientSession::Done ClientSession::execute(ByteSpan body) {
   const int32_t most = in.i32();
   if (!in.is_done()) return protocol_error("invalid message format");
   const auto found = portals_.find(name);
+  if (found == portals_.end() && columns_of_cursor(name)) return execute_cursor(name, most);
   if (found == portals_.end()) {
     if (seat_.is_taken()) seat_.session().fail_block();
     report(StatementResult::failure(sqlstate::kUndefinedCursor,
@@ -305,6 +314,8 @@ ClientSession::Done ClientSession::close(ByteSpan body) {
     if (const auto found = statements_.find(name); found != statements_.end()) statements_.erase(found);
   } else if (const auto found = portals_.find(name); found != portals_.end()) {
     portals_.erase(found);
+  } else if (const auto cursor = cursors_.find(name); cursor != cursors_.end()) {
+    cursors_.erase(cursor);
   }
   MessageWriter writer = out();
   write_bare('3', writer);

@@ -39,6 +39,8 @@ ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, Cl
       seat_(host),
       stop_(link_.stop != nullptr ? link_.stop : std::make_shared<StopRequest>()) {}
 
+ClientSession::~ClientSession() = default;
+
 char ClientSession::state() const {
   switch (seat_.block()) {
     case SqlSession::Block::kNone:
@@ -338,10 +340,13 @@ ClientSession::Done ClientSession::run_part(Query::Part& part) {
     return ran.result.ok() ? Done::kYes : fail(ran.result);
   }
   // Bound first, so that the rows' columns are told before the rows.
+  Ran prepared = prepare(named);
+  if (prepared.done != Done::kYes) return prepared.done;
+  if (!prepared.result.ok()) {
+    if (seat_.is_taken()) seat_.session().fail_block();
+    return fail(prepared.result);
+  }
   if (named.prepared != nullptr) {
-    Ran prepared = prepare(named);
-    if (prepared.done != Done::kYes) return prepared.done;
-    if (!prepared.result.ok()) return fail(prepared.result);
     if (!parameters_of(named).empty())
       return fail(StatementResult::failure(sqlstate::kUndefinedParameter, "there is no parameter $1"));
   }

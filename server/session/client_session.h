@@ -53,6 +53,7 @@ struct ClientLink {
 class ClientSession {
  public:
   ClientSession(SessionHost& host, uint32_t id, uint32_t secret, ClientLink link = {});
+  ~ClientSession();
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
@@ -104,6 +105,7 @@ class ClientSession {
     std::vector<std::byte> rows;  // that a limited Execute has left
     size_t at = 0;
   };
+  struct Cursor;
   struct Query {
     struct Part {
       std::string text;
@@ -180,6 +182,18 @@ class ClientSession {
   Ran control(const syntax::Command& command);
   Ran change_schema(const ClientStatement& statement);
   Ran explain(Named& named, ResultSink& rows);
+  Ran prepare_named(const PrepareStatement& statement);
+  Ran execute_named(const ExecuteStatement& statement, ResultSink& rows, bool alone);
+  Ran declare(Named& named, const CursorStatement& statement, std::span<const Argument> parameters,
+              std::span<const uint8_t> scales, bool alone);
+  StatementResult fetch(const CursorStatement& statement, ResultSink& rows);
+  StatementResult close_cursor(const CursorStatement& statement);
+  void end_cursors(bool is_committed);
+  // A cursor is a portal, too, to Describe, Execute and Close.
+  std::optional<std::span<const ResultColumn>> columns_of_cursor(std::string_view name) const;
+  Done execute_cursor(std::string_view name, int32_t most);
+  // Learns the columns of EXECUTE and FETCH, which are another statement's.
+  Ran learn_columns(Named& named);
   StatementResult run_set(const SetStatement& statement, ResultSink& rows);
   // Makes the settings known to the functions and tables that tell of them.
   void share_settings();
@@ -237,6 +251,7 @@ class ClientSession {
   std::optional<CopyIn> copy_in_;
   std::map<std::string, std::shared_ptr<Named>, std::less<>> statements_;
   std::map<std::string, std::shared_ptr<Portal>, std::less<>> portals_;
+  std::map<std::string, std::shared_ptr<Cursor>, std::less<>> cursors_;
 };
 
 }  // namespace mneme

@@ -3,110 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/ascii.h"
+#include "server/session/client_tokens.h"
 
 namespace mneme {
 namespace {
-
-// A word in lower case, a quoted name or string without its quotes, or a mark.
-struct Token {
-  enum class Kind { kWord, kName, kString, kMark, kEnd };
-  Kind kind = Kind::kEnd;
-  std::string text;
-};
-
-class Tokens {
- public:
-  explicit Tokens(std::string_view text) : rest_(text) { advance(); }
-
-  const Token& peek() const { return token_; }
-  Token take() {
-    Token taken = token_;
-    advance();
-    return taken;
-  }
-  bool take_word(std::string_view word) {
-    if (token_.kind != Token::Kind::kWord || token_.text != word) return false;
-    advance();
-    return true;
-  }
-  bool take_mark(std::string_view mark) {
-    if (token_.kind != Token::Kind::kMark || token_.text != mark) return false;
-    advance();
-    return true;
-  }
-  // Returns the text from the next token on.
-  std::string_view rest() const { return from_token_; }
-  bool at_end() const { return token_.kind == Token::Kind::kEnd; }
-
- private:
-  void skip_blanks() {
-    for (;;) {
-      while (!rest_.empty() && is_ascii_blank(rest_[0])) rest_.remove_prefix(1);
-      if (rest_.starts_with("--")) {
-        rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
-      } else if (rest_.starts_with("/*")) {
-        const size_t end = rest_.find("*/");
-        rest_.remove_prefix(end == rest_.npos ? rest_.size() : end + 2);
-      } else {
-        return;
-      }
-    }
-  }
-  void advance() {
-    skip_blanks();
-    from_token_ = rest_;
-    token_ = {};
-    if (rest_.empty() || rest_ == ";") return;
-    const char c = rest_[0];
-    const auto is_word = [](char letter) {
-      return is_ascii_letter(letter) || is_ascii_digit(letter) || letter == '_' || letter == '.' ||
-             letter == '-' || letter == '+';
-    };
-    // E'...': a string with escapes, which is how clients write tabs.
-    const bool is_escape = (c == 'e' || c == 'E') && rest_.size() > 1 && rest_[1] == '\'';
-    if (c == '\'' || c == '"' || is_escape) {
-      if (is_escape) rest_.remove_prefix(1);
-      quoted(rest_[0], is_escape);
-      token_.kind = c == '"' ? Token::Kind::kName : Token::Kind::kString;
-    } else if (is_word(c)) {
-      const auto end = std::ranges::find_if_not(rest_, is_word);
-      token_.kind = Token::Kind::kWord;
-      token_.text.assign(rest_.begin(), end);
-      std::ranges::transform(token_.text, token_.text.begin(), ascii_lower);
-      rest_.remove_prefix(token_.text.size());
-    } else {
-      token_.kind = Token::Kind::kMark;
-      token_.text = c;
-      rest_.remove_prefix(1);
-    }
-  }
-  void quoted(char quote, bool has_escapes) {
-    rest_.remove_prefix(1);
-    while (!rest_.empty()) {
-      char c = rest_[0];
-      rest_.remove_prefix(1);
-      if (c == quote) {
-        if (rest_.empty() || rest_[0] != quote) return;
-        rest_.remove_prefix(1);
-      } else if (has_escapes && c == '\\' && !rest_.empty()) {
-        const char escaped = rest_[0];
-        rest_.remove_prefix(1);
-        c = escaped == 't'   ? '\t'
-            : escaped == 'n' ? '\n'
-            : escaped == 'r' ? '\r'
-            : escaped == 'b' ? '\b'
-                             : escaped;
-      }
-      token_.text.push_back(c);
-    }
-  }
-
-  std::string_view rest_;
-  std::string_view from_token_;
-  Token token_;
-};
 
 struct Refused {
   std::string sqlstate;
@@ -264,13 +167,16 @@ void read_copy_option(Tokens& tokens, CopyStatement& copy) {
   };
   if (tokens.take_word("csv")) {
     set_csv();
+  } else if (tokens.take_word("binary")) {
+    copy.is_binary = true;
   } else if (tokens.take_word("format")) {
     const std::string format = tokens.take().text;
     if (format == "csv") {
       set_csv();
+    } else if (format == "binary") {
+      copy.is_binary = true;
     } else if (format != "text") {
-      throw Refused{sqlstate::kNotSupported,
-                    fmt::format("COPY format \"{}\" is not supported; use text or csv", format)};
+      throw Refused{sqlstate::kInvalidParameter, fmt::format("COPY format \"{}\" not recognized", format)};
     }
   } else if (tokens.take_word("header")) {
     copy.has_header = read_bool(tokens);
@@ -299,20 +205,36 @@ void read_copy_option(Tokens& tokens, CopyStatement& copy) {
   }
 }
 
+// The text up to the parenthesis that ends it.
+std::string read_query(Tokens& tokens) {
+  const std::string_view from = tokens.rest();
+  for (int depth = 1;;) {
+    if (tokens.at_end()) syntax_error(tokens);
+    const bool is_mark = tokens.peek().kind == Token::Kind::kMark;
+    if (is_mark && tokens.peek().text == "(") ++depth;
+    if (is_mark && tokens.peek().text == ")" && --depth == 0) break;
+    tokens.take();
+  }
+  std::string query(from.substr(0, from.size() - tokens.rest().size()));
+  tokens.take();
+  return query;
+}
+
 CopyStatement read_copy(Tokens& tokens) {
   CopyStatement copy;
-  if (tokens.take_mark("("))
-    throw Refused{sqlstate::kNotSupported,
-                  "COPY of a query is not supported; copy a table, or SELECT the rows"};
-  copy.table = take_name(tokens);
-  if (copy.table.starts_with("public.")) copy.table.erase(0, 7);
   if (tokens.take_mark("(")) {
+    copy.query = read_query(tokens);
+  } else {
+    copy.table = take_name(tokens);
+    if (copy.table.starts_with("public.")) copy.table.erase(0, 7);
+  }
+  if (copy.query.empty() && tokens.take_mark("(")) {
     do {
       copy.columns.push_back(take_name(tokens));
     } while (tokens.take_mark(","));
     if (!tokens.take_mark(")")) syntax_error(tokens);
   }
-  copy.is_in = tokens.take_word("from");
+  copy.is_in = copy.query.empty() && tokens.take_word("from");
   if (!copy.is_in && !tokens.take_word("to")) syntax_error(tokens);
   const std::string place = tokens.take().text;
   if (place != (copy.is_in ? "stdin" : "stdout")) {
@@ -327,6 +249,9 @@ CopyStatement read_copy(Tokens& tokens) {
     if (!tokens.take_mark(")")) syntax_error(tokens);
   }
   while (!tokens.at_end()) read_copy_option(tokens, copy);
+  if (copy.is_binary && (copy.is_csv || copy.has_header)) {
+    throw Refused{sqlstate::kInvalidParameter, "COPY in binary has no header and no CSV"};
+  }
   return copy;
 }
 
@@ -352,6 +277,15 @@ void read_explain_option(Tokens& tokens) {
   tokens.take();
 }
 
+// The text of a statement from here on, with blanks for what stands before it, so that places in it stay.
+std::string in_place(std::string_view text, const Tokens& tokens) {
+  const size_t before = text.size() - tokens.rest().size();
+  std::string rest(text);
+  std::replace_if(
+      rest.begin(), rest.begin() + static_cast<ptrdiff_t>(before), [](char c) { return c != '\n'; }, ' ');
+  return rest;
+}
+
 // Returns the statement that EXPLAIN is asked about, with blanks for what stands before it, so that places in
 // it stay; nullopt where the statement is another one.
 std::optional<std::string> read_explain(std::string_view text) {
@@ -369,8 +303,139 @@ std::optional<std::string> read_explain(std::string_view text) {
                       fmt::format("EXPLAIN with {} is not supported; leave it out", option)};
     }
   }
-  const std::string_view rest = tokens.rest();
-  return std::string(text.size() - rest.size(), ' ') + std::string(rest);
+  return in_place(text, tokens);
+}
+
+// The statement in PREPARE or DECLARE. `queries`: it must be a query.
+std::shared_ptr<const ClientStatement> read_inner(std::string_view text, const Tokens& tokens,
+                                                  bool is_query) {
+  ParsedStatement parsed = parse_statement(in_place(text, tokens));
+  if (!parsed.command) throw std::move(parsed.failure);
+  const bool is_accepted = parsed.command->kind == syntax::Command::Kind::kOperation &&
+                           (!is_query || parsed.command->operation->kind == ir::OperationKind::kSelect);
+  if (!is_accepted) syntax_error(tokens);
+  auto inner = std::make_shared<ClientStatement>();
+  inner->text = in_place(text, tokens);
+  inner->what = std::make_shared<const syntax::Command>(*std::move(parsed.command));
+  return inner;
+}
+
+// The parts between commas, up to the parenthesis that closes the list.
+std::vector<std::string> read_parts(Tokens& tokens) {
+  std::vector<std::string> parts;
+  std::string_view from = tokens.rest();
+  for (int depth = 0;;) {
+    if (tokens.at_end()) syntax_error(tokens);
+    const bool is_mark = tokens.peek().kind == Token::Kind::kMark;
+    const std::string mark = is_mark ? tokens.peek().text : "";
+    if (depth == 0 && (mark == "," || mark == ")")) {
+      const std::string_view part = from.substr(0, from.size() - tokens.rest().size());
+      parts.emplace_back(part.substr(0, part.find_last_not_of(" \t\n\v\f\r") + 1));
+      if (parts.back().empty()) syntax_error(tokens);
+      tokens.take();
+      if (mark == ")") return parts;
+      from = tokens.rest();
+      continue;
+    }
+    if (mark == "(" || mark == "[") ++depth;
+    if (mark == ")" || mark == "]") --depth;
+    tokens.take();
+  }
+}
+
+PrepareStatement read_prepare(std::string_view text, Tokens& tokens) {
+  PrepareStatement prepare;
+  prepare.name = take_name(tokens);
+  if (tokens.take_mark("(")) prepare.types = read_parts(tokens);
+  if (!tokens.take_word("as")) syntax_error(tokens);
+  prepare.statement = read_inner(text, tokens, false);
+  return prepare;
+}
+
+ExecuteStatement read_execute(Tokens& tokens) {
+  ExecuteStatement execute;
+  execute.name = take_name(tokens);
+  if (tokens.take_mark("(")) execute.arguments = read_parts(tokens);
+  expect_end(tokens);
+  return execute;
+}
+
+CursorStatement read_declare(std::string_view text, Tokens& tokens) {
+  CursorStatement declare;
+  declare.name = take_name(tokens);
+  for (;;) {
+    if (tokens.take_word("no")) {
+      if (!tokens.take_word("scroll")) syntax_error(tokens);
+      declare.goes_forward = true;
+    } else if (tokens.take_word("binary")) {
+      throw Refused{sqlstate::kNotSupported,
+                    "binary cursors are not supported; ask for the binary format of results"};
+    } else if (!tokens.take_word("insensitive") && !tokens.take_word("asensitive") &&
+               !tokens.take_word("scroll")) {
+      break;
+    }
+  }
+  if (!tokens.take_word("cursor")) syntax_error(tokens);
+  if (tokens.take_word("with")) {
+    if (!tokens.take_word("hold")) syntax_error(tokens);
+    declare.is_held = true;
+  } else if (tokens.take_word("without")) {
+    if (!tokens.take_word("hold")) syntax_error(tokens);
+  }
+  if (!tokens.take_word("for")) syntax_error(tokens);
+  declare.query = read_inner(text, tokens, true);
+  return declare;
+}
+
+std::optional<int64_t> take_count(Tokens& tokens) {
+  if (tokens.take_word("all")) return CursorStatement::kAll;
+  const Token& token = tokens.peek();
+  if (token.kind != Token::Kind::kWord) return std::nullopt;
+  int64_t count = 0;
+  const char* const begin = token.text.data() + (token.text.starts_with('+') ? 1 : 0);
+  const char* const end = token.text.data() + token.text.size();
+  if (std::from_chars(begin, end, count).ptr != end || begin == end) return std::nullopt;
+  if (count != static_cast<int32_t>(count)) syntax_error(tokens);
+  tokens.take();
+  return count;
+}
+
+CursorStatement read_fetch(Tokens& tokens, CursorStatement::Kind kind) {
+  using Direction = CursorStatement::Direction;
+  CursorStatement fetch;
+  fetch.kind = kind;
+  const auto set = [&](Direction direction, int64_t count) {
+    fetch.direction = direction;
+    fetch.count = count;
+  };
+  const auto set_counted = [&](Direction direction) {
+    const std::optional<int64_t> count = take_count(tokens);
+    if (!count || *count == CursorStatement::kAll) syntax_error(tokens);
+    set(direction, *count);
+  };
+  if (tokens.take_word("next")) {
+    set(Direction::kForward, 1);
+  } else if (tokens.take_word("prior")) {
+    set(Direction::kForward, -1);
+  } else if (tokens.take_word("first")) {
+    set(Direction::kAbsolute, 1);
+  } else if (tokens.take_word("last")) {
+    set(Direction::kAbsolute, -1);
+  } else if (tokens.take_word("absolute")) {
+    set_counted(Direction::kAbsolute);
+  } else if (tokens.take_word("relative")) {
+    set_counted(Direction::kRelative);
+  } else if (tokens.take_word("forward")) {
+    set(Direction::kForward, take_count(tokens).value_or(1));
+  } else if (tokens.take_word("backward")) {
+    set(Direction::kForward, -take_count(tokens).value_or(1));
+  } else if (const std::optional<int64_t> count = take_count(tokens)) {
+    set(Direction::kForward, *count);
+  }
+  if (!tokens.take_word("from")) tokens.take_word("in");
+  fetch.name = take_name(tokens);
+  expect_end(tokens);
+  return fetch;
 }
 
 constexpr std::string_view kIdle[] = {"vacuum",   "analyze", "checkpoint", "listen",
@@ -403,6 +468,22 @@ std::optional<ClientStatement> read_own(std::string_view text) {
     discard.all = discard.name == "all";
     expect_end(tokens);
     statement.what = discard;
+  } else if (tokens.take_word("prepare")) {
+    statement.what = read_prepare(text, tokens);
+  } else if (tokens.take_word("execute")) {
+    statement.what = read_execute(tokens);
+  } else if (tokens.take_word("declare")) {
+    statement.what = read_declare(text, tokens);
+  } else if (tokens.take_word("fetch")) {
+    statement.what = read_fetch(tokens, CursorStatement::Kind::kFetch);
+  } else if (tokens.take_word("move")) {
+    statement.what = read_fetch(tokens, CursorStatement::Kind::kMove);
+  } else if (tokens.take_word("close")) {
+    CursorStatement close;
+    close.kind = tokens.take_word("all") ? CursorStatement::Kind::kCloseAll : CursorStatement::Kind::kClose;
+    if (close.kind == CursorStatement::Kind::kClose) close.name = take_name(tokens);
+    expect_end(tokens);
+    statement.what = close;
   } else if (std::optional<SetStatement> set_config = read_set_config(tokens)) {
     statement.what = *std::move(set_config);
   } else if (tokens.take_word("copy")) {
@@ -429,6 +510,8 @@ ReadStatement read_statement(std::string_view text) {
     if (own) return {std::move(own), {}};
   } catch (const Refused& refused) {
     return {std::nullopt, StatementResult::failure(refused.sqlstate, refused.message)};
+  } catch (StatementResult& failure) {
+    return {std::nullopt, std::move(failure)};
   }
   ParsedStatement parsed = parse_statement(explained ? *explained : text);
   if (!parsed.command) return {std::nullopt, std::move(parsed.failure)};

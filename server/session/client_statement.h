@@ -1,11 +1,12 @@
 // ClientStatement: a statement that a client has sent, as the session handles it.
 //
 // Flow        read_statement(): the first word says whether it is one of the session's own (SET, SHOW, COPY,
-//             DEALLOCATE ...), else it is SQL's (procedures/parser)
+//             PREPARE, FETCH ...), else it is SQL's (procedures/parser)
 // Not here    what the statement does (client_session.h).
 // Errors      a failure in PostgreSQL's words, as parse_statement() has it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct DiscardStatement {
 struct CopyStatement {
   bool is_in = false;
   bool is_csv = false;
+  bool is_binary = false;
   bool has_header = false;
   char delimiter = '\t';
   char quote = '"';
@@ -43,6 +45,7 @@ struct CopyStatement {
   std::string null_text = "\\N";
   std::string table;
   std::vector<std::string> columns;  // none: all
+  std::string query;                 // whose rows go out; empty: a table's
 };
 
 // One that has nothing to do here: VACUUM, ANALYZE, LISTEN ...
@@ -50,11 +53,42 @@ struct IdleStatement {
   std::string tag;
 };
 
+struct ClientStatement;
+
+// PREPARE name (types) AS statement
+struct PrepareStatement {
+  std::string name;
+  std::vector<std::string> types;  // as they are written
+  std::shared_ptr<const ClientStatement> statement;
+};
+
+// EXECUTE name (arguments)
+struct ExecuteStatement {
+  std::string name;
+  std::vector<std::string> arguments;  // expressions
+};
+
+// DECLARE name CURSOR FOR query; FETCH, MOVE and CLOSE of one.
+struct CursorStatement {
+  enum class Kind { kDeclare, kFetch, kMove, kClose, kCloseAll };
+  // Where a FETCH goes: `count` rows from here on, backwards where it is negative; to the row `count`, from
+  // 1, or from -1 at the end; or `count` rows on, to give that one alone.
+  enum class Direction { kForward, kAbsolute, kRelative };
+  static constexpr int64_t kAll = INT64_MAX;
+  Kind kind = Kind::kDeclare;
+  std::string name;
+  bool is_held = false;       // WITH HOLD: it outlives its block
+  bool goes_forward = false;  // NO SCROLL
+  std::shared_ptr<const ClientStatement> query;
+  Direction direction = Direction::kForward;
+  int64_t count = 1;
+};
+
 struct ClientStatement {
   std::string text;
   bool explains = false;  // EXPLAIN: the command's plan is shown, and it does not run
   std::variant<std::monostate, std::shared_ptr<const syntax::Command>, SetStatement, DiscardStatement,
-               CopyStatement, IdleStatement>
+               CopyStatement, IdleStatement, PrepareStatement, ExecuteStatement, CursorStatement>
       what;  // monostate: empty
 
   bool is_empty() const { return std::holds_alternative<std::monostate>(what); }

@@ -18,10 +18,31 @@ StatementResult tagged(std::string tag) {
 
 ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> parameters,
                                       std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
-  if (named.prepared != nullptr) return run_sql(named, parameters, scales, rows, alone);
+  if (named.statement.command() != nullptr) return run_sql(named, parameters, scales, rows, alone);
   if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
   const ClientStatement& statement = named.statement;
+  // A failure that the engine does not know of fails the block, too.
+  const auto checked = [&](Ran ran) {
+    if (ran.done == Done::kYes && !ran.result.ok() && seat_.is_taken()) seat_.session().fail_block();
+    return ran;
+  };
+  if (const auto* prepare = std::get_if<PrepareStatement>(&statement.what))
+    return checked(prepare_named(*prepare));
+  if (const auto* execute = std::get_if<ExecuteStatement>(&statement.what))
+    return checked(execute_named(*execute, rows, alone));
   rows.begin(named.columns);
+  if (const auto* cursor = std::get_if<CursorStatement>(&statement.what)) {
+    switch (cursor->kind) {
+      case CursorStatement::Kind::kDeclare:
+        return checked(declare(named, *cursor, parameters, scales, alone));
+      case CursorStatement::Kind::kFetch:
+      case CursorStatement::Kind::kMove:
+        return checked({Done::kYes, fetch(*cursor, rows)});
+      case CursorStatement::Kind::kClose:
+      case CursorStatement::Kind::kCloseAll:
+        return checked({Done::kYes, close_cursor(*cursor)});
+    }
+  }
   if (const auto* set = std::get_if<SetStatement>(&statement.what)) return {Done::kYes, run_set(*set, rows)};
   if (const auto* what = std::get_if<DiscardStatement>(&statement.what)) return {Done::kYes, discard(*what)};
   if (const auto* idle = std::get_if<IdleStatement>(&statement.what)) return {Done::kYes, tagged(idle->tag)};
@@ -105,6 +126,7 @@ void ClientSession::after_block(bool is_committed) {
   settings_.end_block(is_committed);
   share_settings();
   portals_.clear();
+  end_cursors(is_committed);
 }
 
 ClientSession::Ran ClientSession::begin_implicit_block() {
@@ -206,6 +228,7 @@ StatementResult ClientSession::discard(const DiscardStatement& statement) {
   }
   if (statement.all) {
     statements_.clear();
+    cursors_.clear();
     settings_.reset_all();
     share_settings();
   }

@@ -79,7 +79,62 @@ std::optional<size_t> CopyReader::row_end() const {
   return std::nullopt;
 }
 
+Result<bool> CopyReader::next_binary() {
+  ByteSpan rest = as_bytes(std::string_view(bytes_).substr(at_));
+  bool is_cut = false;
+  const auto take = [&](size_t count) {
+    is_cut |= rest.size() < count;
+    const ByteSpan taken = rest.first(is_cut ? 0 : count);
+    rest = rest.subspan(taken.size());
+    return taken;
+  };
+  const auto take_number = [&]<typename Number>(Number) {
+    const ByteSpan bytes = take(sizeof(Number));
+    return is_cut ? Number{0} : from_big_endian<Number>(bytes.data());
+  };
+  // False: the rest of it has not arrived, and never will once the client has finished.
+  const auto wait = [&]() -> Result<bool> {
+    if (is_finished_ && at_ < bytes_.size()) return invalid_argument("unexpected EOF in COPY data");
+    return false;
+  };
+  if (!has_header_) {
+    const std::string_view signature = as_text(take(kBinaryHeader.size()));
+    if (!is_cut && signature != kBinaryHeader) return invalid_argument("COPY file signature not recognized");
+    const auto flags = take_number(uint32_t{});
+    if (!is_cut && flags != 0) return invalid_argument("unrecognized critical flags in COPY file header");
+    take(take_number(uint32_t{}));
+    if (is_cut) return wait();
+    has_header_ = true;
+    at_ = bytes_.size() - rest.size();
+  }
+  const auto count = static_cast<int16_t>(take_number(uint16_t{}));
+  if (is_cut) return wait();
+  if (has_ended_) return invalid_argument("received copy data after EOF marker");
+  if (count == -1) {
+    has_ended_ = true;
+    at_ = bytes_.size() - rest.size();
+    if (!rest.empty()) return invalid_argument("received copy data after EOF marker");
+    return false;
+  }
+  fields_.clear();
+  for (int i = 0; i < count; ++i) {
+    const auto length = static_cast<int32_t>(take_number(uint32_t{}));
+    if (is_cut) return wait();
+    if (length < -1) return invalid_argument("invalid field size");
+    if (length == -1) {
+      fields_.emplace_back();
+    } else {
+      fields_.emplace_back(as_text(take(static_cast<size_t>(length))));
+    }
+  }
+  if (is_cut) return wait();
+  ++line_;
+  at_ = bytes_.size() - rest.size();
+  return true;
+}
+
 Result<bool> CopyReader::next() {
+  if (copy_.is_binary) return next_binary();
   for (;;) {
     const std::optional<size_t> end = has_ended_ ? std::nullopt : row_end();
     if (!end) return false;

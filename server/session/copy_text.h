@@ -1,4 +1,5 @@
-// Copy text: rows as COPY reads and writes them, in PostgreSQL's text format and as CSV.
+// Copy text: rows as COPY reads and writes them, in PostgreSQL's text format and as CSV; and as it reads them
+// in its binary format, whose fields are values' bytes.
 //
 // Flow        COPY FROM: CopyReader: add() what has arrived -> next() row by row -> finish()
 //             COPY TO: write_copy_row()
@@ -40,6 +41,7 @@ class CopyReader {
   std::optional<size_t> row_end() const;
   Result<void> cut_text(std::string_view row);
   Result<void> cut_csv(std::string_view row);
+  Result<bool> next_binary();
 
   const CopyStatement copy_;
   std::string bytes_;
@@ -48,10 +50,14 @@ class CopyReader {
   bool is_finished_ = false;
   bool has_ended_ = false;  // by \.
   bool skips_header_;
+  bool has_header_ = false;  // of the binary format, read
   std::vector<std::optional<std::string_view>> fields_;
   // What fields with escapes mean. They are views of it, so it has room for the whole row from the beginning.
   std::string unescaped_;
 };
+
+// What begins rows in the binary format, before flags and the size of what else there is of a header.
+inline constexpr std::string_view kBinaryHeader("PGCOPY\n\xff\r\n\0", 11);
 
 // Appends a row, with its line's end.
 void write_copy_row(const CopyStatement& copy, std::span<const std::optional<std::string>> row,

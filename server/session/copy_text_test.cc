@@ -82,5 +82,52 @@ TEST(CopyText, WhatIsWrittenIsReadBack) {
   }
 }
 
+std::string binary(std::initializer_list<std::string_view> parts) {
+  std::string bytes(kBinaryHeader);
+  bytes.append(8, '\0');
+  for (const std::string_view part : parts) bytes += part;
+  return bytes;
+}
+
+CopyStatement in_binary() {
+  CopyStatement copy;
+  copy.is_binary = true;
+  return copy;
+}
+
+std::string refusal_of(std::string_view bytes) {
+  CopyReader reader(in_binary());
+  reader.add(bytes);
+  reader.finish();
+  for (;;) {
+    const Result<bool> next = reader.next();
+    if (!next) return next.error().message;
+    if (!*next) return "";
+  }
+}
+
+constexpr std::string_view kRow("\0\2\0\0\0\3a\0b\xff\xff\xff\xff", 13);
+constexpr std::string_view kEmptyField("\0\1\0\0\0\0", 6);
+constexpr std::string_view kTrailer("\xff\xff", 2);
+
+TEST(CopyText, RowsInBinaryArriveInPiecesOfAnySize) {
+  const std::string bytes = binary({kRow, kEmptyField, kTrailer});
+  const std::vector<Row> wanted = {{std::string("a\0b", 3), std::nullopt}, {""}};
+  for (size_t piece = 1; piece <= bytes.size(); ++piece)
+    EXPECT_EQ(read_all(in_binary(), bytes, piece), wanted);
+  EXPECT_EQ(read_all(in_binary(), binary({kRow, kEmptyField}), 4), wanted);  // the trailer may be missing
+}
+
+TEST(CopyText, BytesThatAreNoRowsInBinaryAreRefused) {
+  EXPECT_EQ(refusal_of("a line of text, which is longer than the header"),
+            "COPY file signature not recognized");
+  EXPECT_EQ(refusal_of(binary({kRow}).substr(0, 25)), "unexpected EOF in COPY data");
+  EXPECT_EQ(refusal_of(binary({kTrailer, kRow})), "received copy data after EOF marker");
+  EXPECT_EQ(refusal_of(binary({std::string_view("\0\1\xff\xff\xff\xfe", 6)})), "invalid field size");
+  EXPECT_EQ(refusal_of(binary({std::string_view("\0\1\x7f\xff\xff\xff", 6)})), "unexpected EOF in COPY data");
+  EXPECT_EQ(refusal_of(std::string(kBinaryHeader) + std::string("\0\1\0\0\0\0\0\0", 8)),
+            "unrecognized critical flags in COPY file header");
+}
+
 }  // namespace
 }  // namespace mneme

@@ -91,6 +91,7 @@ class RandomValues {
                    "1000", "255", "9223372036854775808", "4611686018427387904", "99", "37", "46341",
                    "12345678901234567890"});
   }
+  std::string with_sign(const std::string& digits) { return (chance(15) ? "-" : "") + digits; }
   std::string decimal_text() {
     return any_of({"0.5",
                    "1.5",
@@ -277,12 +278,13 @@ class RandomValues {
         element.is_array = false;
         return Expression{type, "ARRAY[@]", {List{", ", {literal_of(element), literal_of(element)}, 1}}};
       }
-      return Literal{type, any_of({"'{}'", "'{1,2,3}'", "'{1,NULL,3}'", "'{5}'", "'{a,b}'"}) +
-                               (chance(70) ? "::" + type.text() : "")};
+      const std::string text = any_of({"'{}'", "'{1,2,3}'", "'{1,NULL,3}'", "'{5}'", "'{a,b}'"});
+      return Literal{type, text + (chance(70) ? "::" + type.text() : "")};
     }
     if (chance(type.base >= Base::kTimestamp ? 15 : 5)) {
-      return Literal{type, fmt::format(fmt::runtime(any_of({"CAST({} AS {})", "{}::{}"})),
-                                       quoted(content_of(type)), type.text())};
+      const std::string form = any_of({"CAST({} AS {})", "{}::{}"});
+      const std::string text = quoted(content_of(type));
+      return Literal{type, fmt::format(fmt::runtime(form), text, type.text())};
     }
     switch (type.base) {
       case Base::kBoolean:
@@ -309,11 +311,11 @@ class RandomValues {
       case Base::kReal:
       case Base::kDouble:
         if (chance(8)) return Literal{type, quoted(number_in_text())};
-        if (chance(50)) return Literal{type, (chance(15) ? "-" : "") + decimal_text()};
-        return Literal{type, (chance(15) ? "-" : "") + integer_text()};
+        if (chance(50)) return Literal{type, with_sign(decimal_text())};
+        return Literal{type, with_sign(integer_text())};
       default:
         if (chance(4)) return Literal{type, quoted(number_in_text())};
-        return Literal{type, (chance(15) ? "-" : "") + integer_text()};
+        return Literal{type, with_sign(integer_text())};
     }
   }
 

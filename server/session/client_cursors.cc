@@ -1,0 +1,267 @@
+// PREPARE and EXECUTE as statements, and cursors: DECLARE, FETCH, MOVE, CLOSE.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "procedures/values/type_oids.h"
+#include "procedures/values/value_text.h"
+#include "server/protocol/sqlstates.h"
+#include "server/session/client_session.h"
+#include "server/session/kept_values.h"
+
+namespace mneme {
+
+// A query's rows, as they were when it was declared. `at`: the row that was given last, from 1; 0 before the
+// first, one more than there are behind the last.
+struct ClientSession::Cursor {
+  KeptValues rows;
+  bool is_held = false;
+  bool is_of_block = false;  // the block that is open has declared it
+  bool goes_forward = false;
+  int64_t at = 0;
+};
+
+namespace {
+
+StatementResult missing_cursor(const std::string& name) {
+  return StatementResult::failure(sqlstate::kUndefinedCursor,
+                                  fmt::format("cursor \"{}\" does not exist", name));
+}
+
+StatementResult missing_statement(const std::string& name) {
+  return StatementResult::failure(sqlstate::kUndefinedStatement,
+                                  fmt::format("prepared statement \"{}\" does not exist", name));
+}
+
+StatementResult done_as(std::string tag) {
+  StatementResult result;
+  result.tag = std::move(tag);
+  return result;
+}
+
+}  // namespace
+
+// ---- PREPARE and EXECUTE ----
+
+ClientSession::Ran ClientSession::prepare_named(const PrepareStatement& statement) {
+  if (statements_.contains(statement.name)) {
+    return {Done::kYes, StatementResult::failure(
+                            sqlstate::kDuplicateStatement,
+                            fmt::format("prepared statement \"{}\" already exists", statement.name))};
+  }
+  std::vector<Type> given;
+  for (const std::string& type : statement.types) {
+    StatementResult failure;
+    const auto cast = name_statement(fmt::format("SELECT CAST(NULL AS {})", type), {}, failure);
+    if (!cast) return {Done::kYes, std::move(failure)};
+    Ran bound = prepare(**cast);
+    if (bound.done != Done::kYes) return bound;
+    bound.result.where = {};
+    if (!bound.result.ok()) return bound;
+    // A parameter has no modifiers in PostgreSQL.
+    given.push_back(type_of_oid(oid_of(columns_of(**cast)[0].type)).value_or(Type()));
+  }
+  auto named = std::make_shared<Named>();
+  named->statement = *statement.statement;
+  named->prepared = std::make_unique<PreparedStatement>(
+      std::get<std::shared_ptr<const syntax::Command>>(named->statement.what), std::move(given), values_);
+  Ran prepared = prepare(*named);
+  if (prepared.done != Done::kYes || !prepared.result.ok()) return prepared;
+  statements_[statement.name] = std::move(named);
+  return {Done::kYes, done_as("PREPARE")};
+}
+
+ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statement, ResultSink& rows,
+                                                bool alone) {
+  const auto found = statements_.find(statement.name);
+  if (found == statements_.end()) return {Done::kYes, missing_statement(statement.name)};
+  const std::shared_ptr<Named> named = found->second;
+  Ran prepared = prepare(*named);
+  if (prepared.done != Done::kYes || !prepared.result.ok()) return prepared;
+  const std::span<const Type> types = parameters_of(*named);
+  if (types.size() != statement.arguments.size()) {
+    return {
+        Done::kYes,
+        StatementResult::failure(
+            sqlstate::kSyntaxError,
+            fmt::format(
+                "wrong number of parameters for prepared statement \"{}\": expected {} parameters but got {}",
+                statement.name, types.size(), statement.arguments.size()))};
+  }
+  KeptValues arguments;
+  std::vector<uint8_t> scales;
+  if (!types.empty()) {
+    std::string query = "SELECT ";
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (types[i].is_array) {
+        return {Done::kYes,
+                StatementResult::failure(sqlstate::kNotSupported,
+                                         "an array as an argument of EXECUTE is not supported; prepare "
+                                         "and bind the statement by the protocol")};
+      }
+      query +=
+          fmt::format("{}CAST(({}) AS {})", i == 0 ? "" : ", ", statement.arguments[i], type_name(types[i]));
+    }
+    StatementResult failure;
+    const auto values = name_statement(query, {}, failure);
+    if (!values) return {Done::kYes, std::move(failure)};
+    Ran bound = prepare(**values);
+    bound.result.where = {};
+    if (bound.done != Done::kYes || !bound.result.ok()) return bound;
+    Ran evaluated = run_sql(**values, {}, {}, arguments, alone);
+    evaluated.result.where = {};
+    if (evaluated.done != Done::kYes || !evaluated.result.ok()) return evaluated;
+  }
+  std::vector<Argument> parameters;
+  for (size_t i = 0; i < types.size(); ++i) {
+    parameters.push_back(arguments.row(0)[i]);
+    const bool has_own_digits = arguments.columns()[i].type.kind == TypeKind::kDecimal;
+    scales.push_back(has_own_digits && !parameters[i].scalar.is_null() ? parameters[i].scalar.digits()
+                                                                       : types[i].scale);
+  }
+  return run(*named, parameters, scales, rows, alone);
+}
+
+// ---- cursors ----
+
+ClientSession::Ran ClientSession::declare(Named& named, const CursorStatement& statement,
+                                          std::span<const Argument> parameters,
+                                          std::span<const uint8_t> scales, bool alone) {
+  if (alone && !statement.is_held && seat_.block() == SqlSession::Block::kNone) {
+    return {Done::kYes, StatementResult::failure(sqlstate::kNoActiveTransaction,
+                                                 "DECLARE CURSOR can only be used in transaction blocks")};
+  }
+  if (cursors_.contains(statement.name)) {
+    return {Done::kYes,
+            StatementResult::failure(sqlstate::kDuplicateCursor,
+                                     fmt::format("cursor \"{}\" already exists", statement.name))};
+  }
+  auto cursor = std::make_shared<Cursor>();
+  Ran ran = run_sql(named, parameters, scales, cursor->rows, alone);
+  if (cursor->rows.is_too_large()) ran.result = too_large();
+  if (ran.done != Done::kYes || !ran.result.ok()) return ran;
+  cursor->is_held = statement.is_held;
+  cursor->is_of_block = seat_.block() != SqlSession::Block::kNone;
+  cursor->goes_forward = statement.goes_forward;
+  cursors_[statement.name] = std::move(cursor);
+  ran.result.tag = "DECLARE CURSOR";
+  return ran;
+}
+
+StatementResult ClientSession::fetch(const CursorStatement& statement, ResultSink& rows) {
+  using Direction = CursorStatement::Direction;
+  const auto found = cursors_.find(statement.name);
+  if (found == cursors_.end()) return missing_cursor(statement.name);
+  Cursor& cursor = *found->second;
+  const auto size = static_cast<int64_t>(cursor.rows.size());
+  const int64_t behind = size + 1;
+  const int64_t count = statement.count;
+  int64_t first = cursor.at;  // the rows from `first` to `last` are given, in that order
+  int64_t last = cursor.at;
+  int64_t at = cursor.at;
+  bool gives_rows = true;
+  if (statement.direction == Direction::kForward && count != 0) {
+    const bool is_forward = count > 0;
+    first = cursor.at + (is_forward ? 1 : -1);
+    at = is_forward ? (count >= behind - cursor.at ? behind : cursor.at + count)
+                    : (-count >= cursor.at ? 0 : cursor.at + count);
+    last = std::clamp<int64_t>(at, 1, size);
+    gives_rows = is_forward ? first <= last : first >= last && first >= 1;
+  } else {
+    if (statement.direction == Direction::kAbsolute) {
+      at = count >= 0 ? count : behind + count;
+    } else {
+      at = cursor.at + count;
+    }
+    at = std::clamp<int64_t>(at, 0, behind);
+    first = last = at;
+    gives_rows = at >= 1 && at <= size;
+  }
+  if (cursor.goes_forward && (at < cursor.at || (first < cursor.at && gives_rows))) {
+    return StatementResult::failure(sqlstate::kNotInPrerequisiteState, "cursor can only scan forward");
+  }
+  cursor.at = at;
+  int64_t given = 0;
+  if (gives_rows && size > 0) {
+    const int64_t step = first <= last ? 1 : -1;
+    for (int64_t row = first;; row += step) {
+      if (statement.kind == CursorStatement::Kind::kFetch)
+        rows.add(cursor.rows.row(static_cast<size_t>(row - 1)));
+      ++given;
+      if (row == last) break;
+    }
+  }
+  return done_as(
+      fmt::format("{} {}", statement.kind == CursorStatement::Kind::kFetch ? "FETCH" : "MOVE", given));
+}
+
+StatementResult ClientSession::close_cursor(const CursorStatement& statement) {
+  if (statement.kind == CursorStatement::Kind::kCloseAll) {
+    cursors_.clear();
+    return done_as("CLOSE CURSOR ALL");
+  }
+  const auto found = cursors_.find(statement.name);
+  if (found == cursors_.end()) return missing_cursor(statement.name);
+  cursors_.erase(found);
+  return done_as("CLOSE CURSOR");
+}
+
+std::optional<std::span<const ResultColumn>> ClientSession::columns_of_cursor(std::string_view name) const {
+  const auto found = cursors_.find(name);
+  if (found == cursors_.end()) return std::nullopt;
+  return found->second->rows.columns();
+}
+
+ClientSession::Done ClientSession::execute_cursor(std::string_view name, int32_t most) {
+  CursorStatement statement;
+  statement.kind = CursorStatement::Kind::kFetch;
+  statement.name = name;
+  statement.count = most <= 0 ? CursorStatement::kAll : most;
+  std::vector<std::byte> bytes;
+  RowWriter rows({}, bytes);
+  rows.begin(*columns_of_cursor(name));
+  StatementResult fetched = fetch(statement, rows);
+  if (rows.is_too_large()) fetched = too_large();
+  if (!fetched.ok()) {
+    report(fetched);
+    return Done::kFailed;
+  }
+  MessageWriter writer = out();
+  writer.bytes(bytes);
+  const Cursor& cursor = *cursors_.find(name)->second;
+  if (most > 0 && cursor.at < static_cast<int64_t>(cursor.rows.size())) {
+    write_bare('s', writer);
+  } else {
+    write_command_complete(fmt::format("SELECT {}", rows.count()), writer);
+  }
+  return Done::kYes;
+}
+
+void ClientSession::end_cursors(bool is_committed) {
+  std::erase_if(cursors_, [&](const auto& each) {
+    const Cursor& cursor = *each.second;
+    return cursor.is_of_block && (!is_committed || !cursor.is_held);
+  });
+  for (auto& [name, cursor] : cursors_) cursor->is_of_block = false;
+}
+
+ClientSession::Ran ClientSession::learn_columns(Named& named) {
+  if (const auto* execute = std::get_if<ExecuteStatement>(&named.statement.what)) {
+    const auto found = statements_.find(execute->name);
+    if (found == statements_.end()) return {Done::kYes, missing_statement(execute->name)};
+    Ran prepared = prepare(*found->second);
+    if (prepared.done != Done::kYes || !prepared.result.ok()) return prepared;
+    const std::span<const ResultColumn> columns = columns_of(*found->second);
+    named.columns.assign(columns.begin(), columns.end());
+  } else if (const auto* cursor = std::get_if<CursorStatement>(&named.statement.what);
+             cursor != nullptr && cursor->kind == CursorStatement::Kind::kFetch) {
+    const auto found = cursors_.find(cursor->name);
+    if (found == cursors_.end()) return {Done::kYes, missing_cursor(cursor->name)};
+    const std::span<const ResultColumn> columns = found->second->rows.columns();
+    named.columns.assign(columns.begin(), columns.end());
+  }
+  return {};
+}
+
+}  // namespace mneme

@@ -1,0 +1,51 @@
+"""Goal: drivers and tools that were written for PostgreSQL drive `mneme serve` as they are: SQLAlchemy over psycopg2, psycopg 3, sysbench.
+
+Method: programs of tests/clients, which check what they are answered, and sysbench's own workloads, each on a fresh database.
+"""
+
+import pathlib
+import subprocess
+import unittest
+
+from program import LONGEST_COMMAND_SECONDS, EndToEndTest
+from serve_test import Server
+
+CLIENTS = pathlib.Path(__file__).resolve().parents[1] / "clients"
+# The one that Debian's packages are for; another one may come first on the path.
+PYTHON = "/usr/bin/python3"
+WORKLOADS = ("oltp_read_write", "oltp_read_only", "oltp_write_only", "oltp_point_select", "oltp_update_index", "oltp_update_non_index",
+             "oltp_insert", "oltp_delete")
+
+
+class Clients(EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.server = Server(self.folder / "db", "--create")
+        self.addCleanup(self.server.close)
+
+    def run_client(self, *arguments):
+        result = subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True, env=self.server.environment,
+                                timeout=LONGEST_COMMAND_SECONDS, check=False)
+        self.assertEqual(result.returncode, 0, self.told(result))
+        return result.stdout
+
+    def test_sqlalchemy(self):
+        self.run_client(PYTHON, "-B", CLIENTS / "orm_client.py", "psycopg2")
+
+    def test_psycopg(self):
+        self.run_client(PYTHON, "-B", CLIENTS / "driver_client.py")
+
+    def test_sysbench(self):
+        environment = self.server.environment
+        common = ("sysbench", "--db-driver=pgsql", f"--pgsql-host={environment['PGHOST']}", f"--pgsql-port={environment['PGPORT']}",
+                  f"--pgsql-user={environment['PGUSER']}", f"--pgsql-db={environment['PGDATABASE']}", "--tables=2", "--table-size=500")
+        for workload in WORKLOADS:
+            with self.subTest(workload):
+                self.run_client(*common, workload, "prepare")
+                told = self.run_client(*common, "--threads=2", "--events=100", "--time=0", workload, "run")
+                self.assertRegex(told, r"total number of events: +100\n")
+                self.run_client(*common, workload, "cleanup")
+
+
+if __name__ == "__main__":
+    unittest.main()
