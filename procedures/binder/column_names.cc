@@ -7,7 +7,10 @@ namespace mneme {
 namespace {
 
 // A type's name in PostgreSQL's catalog.
-std::string catalog_name(const std::string& type) {
+std::string catalog_name(const syntax::TypeName& written) {
+  const std::string& type = written.base;
+  constexpr uint32_t kDigitsOfReal = 24;
+  if (type == "float" && !written.modifiers.empty() && written.modifiers[0] <= kDigitsOfReal) return "float4";
   static const std::map<std::string_view, std::string_view> kNames = {{"smallint", "int2"},
                                                                       {"int", "int4"},
                                                                       {"integer", "int4"},
@@ -65,7 +68,7 @@ ColumnName column_name(const syntax::Expr& expr) {
         inner = column_name(expr.args.back());
       }
       if (!inner.weak) return inner;
-      return {is_cast ? catalog_name(expr.type.base) : "case", true};
+      return {is_cast ? catalog_name(expr.type) : "case", true};
     }
     default:
       return {};

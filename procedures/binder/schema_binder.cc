@@ -36,8 +36,8 @@ Column bind_column(const syntax::ColumnDefinition& definition) {
   }
   const Type type = read_plain_type(definition.type);
   if (type.is_array) {
-    refuse(definition.type.where,
-           "a column can't be an array: rows have a fixed size; use a table of its own");
+    refuse_as(sqlstate::kNotSupported, definition.type.where,
+              "a column can't be an array: rows have a fixed size; use a table of its own");
   }
   return {definition.name.text, type, !definition.not_null, definition.initial_text};
 }

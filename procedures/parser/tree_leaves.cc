@@ -233,10 +233,14 @@ syntax::Name read_label(MnemeParser::LabelNameContext* context) {
   return {text, location(context)};
 }
 
-syntax::Name read_column_label(MnemeParser::ColumnLabelContext* context) {
-  std::string text = context->getText();
-  if (text.front() != '"') return {lowered(text), location(context)};
-  text = text.substr(1, text.size() - 2);
+syntax::Name read_column_label(antlr4::ParserRuleContext* context) {
+  const std::string written = context->getText();
+  if (written.front() != '"') return {lowered(written), location(context)};
+  std::string text;
+  for (size_t i = 1; i + 1 < written.size(); ++i) {
+    text.push_back(written[i]);
+    if (written[i] == '"') ++i;
+  }
   check_text(text, location(context));
   return {text, location(context)};
 }

@@ -154,7 +154,10 @@ class QueryReader {
     }
     item.expr = read_expression(context->expression());
     if (context->columnLabel()) item.alias = read_column_label(context->columnLabel());
-    if (!context->name().empty()) item.alias = read_name(context->name(0));
+    if (!context->name().empty()) {
+      auto* label = context->name(0);
+      item.alias = label->QUOTED_IDENTIFIER() ? read_column_label(label) : read_name(label);
+    }
     return item;
   }
 

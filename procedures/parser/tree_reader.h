@@ -58,7 +58,7 @@ void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::st
 syntax::Window read_window(MnemeParser::WindowDefinitionContext* context);
 syntax::Window read_window(MnemeParser::OverContext* context);
 // Any word, in lower case, or a quoted text in valid UTF-8 as it is: what follows AS in a select list.
-syntax::Name read_column_label(MnemeParser::ColumnLabelContext* context);
+syntax::Name read_column_label(antlr4::ParserRuleContext* context);
 // The value of a column's DEFAULT.
 syntax::Expr read_default(MnemeParser::DefaultValueContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
