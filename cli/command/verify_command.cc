@@ -14,6 +14,7 @@
 #include "cli/output/text.h"
 #include "engine/transaction/digest.h"
 #include "recovery/database/recover.h"
+#include "workloads/shared/check_query.h"
 #include "workloads/shared/load.h"
 
 namespace mneme {
@@ -75,6 +76,10 @@ struct VerifyCommand {
                                recovered->report.replay.statistics.ad_hoc == 0;
     for (Check& check : (*workload)->check(DatabaseRows(*recovered->database),
                                            has_all_calls ? std::optional(conserved) : std::nullopt)) {
+      checks.push_back(std::move(check));
+    }
+    for (Check& check :
+         run_check_queries((*workload)->check_queries(), *recovered->program, *recovered->database)) {
       checks.push_back(std::move(check));
     }
     return tell(checks, recovered->report.code.execution);

@@ -17,6 +17,7 @@
 #include "logging/directory/log_archive.h"
 #include "logging/reading/log_truncation.h"
 #include "procedures/interpreter/call_codec.h"
+#include "workloads/shared/check_query.h"
 #include "workloads/shared/load.h"
 
 namespace mneme {
@@ -173,10 +174,14 @@ Result<Examination> examine(const std::string& directory, const std::string& arc
     if (examination.verdict.good() && !is_elsewhere) witness.settle(recovered->log);
     // An ad-hoc transaction's rows don't say by how much it changed what is conserved.
     const bool saw_all = sees_calls && recovered->report.replay.statistics.ad_hoc == 0;
-    for (const Check& check : workload.check(DatabaseRows(*recovered->database),
-                                             saw_all ? std::optional(conserved) : std::nullopt)) {
+    std::vector<Check> checks =
+        workload.check(DatabaseRows(*recovered->database), saw_all ? std::optional(conserved) : std::nullopt);
+    for (Check& check :
+         run_check_queries(workload.check_queries(), *recovered->program, *recovered->database))
+      checks.push_back(std::move(check));
+    for (Check& check : checks) {
       ++examination.checks;
-      if (!check.ok) examination.failed_checks.push_back(check);
+      if (!check.ok) examination.failed_checks.push_back(std::move(check));
     }
   }
   return examination;

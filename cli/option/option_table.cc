@@ -93,6 +93,9 @@ constexpr OptionRow kTable[] = {
      "(docs/workloads.md)"},
     {kWorkload, "--rows",
      "FILE.sql: a CSV file of the rows to begin with, TABLE,VALUE,... (docs/workloads.md); default: none"},
+    {kWorkload, "--checks",
+     "FILE.sql: a .sql file of SELECTs that must return no row, which verify and crash run "
+     "(docs/workloads.md); default: none"},
     {kWorkload, "--warehouses,--scale",
      "tpcc: warehouses, about 100 MiB each; smallbank: times 18,000 customers; tatp: times 100,000 "
      "subscribers, "

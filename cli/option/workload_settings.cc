@@ -48,6 +48,7 @@ const std::vector<SettingOption>& setting_options() {
       {"--mix", "mix", {}, true},
       {"--calls", "calls", {kOwn}, true},
       {"--rows", "rows", {kOwn}, true},
+      {"--checks", "checks", {kOwn}, true},
       {"--hotspot-percent", "hotspot_percent", {"smallbank"}},
       {"--hotspot-customers", "hotspot_customers", {"smallbank"}},
       {"--skew", "skew", {"tpcb", "ycsb"}},
@@ -119,6 +120,7 @@ void WorkloadSettings::add_options(CLI::App& command) {
   take.function("workload", [this](const std::string& text) { choose(text); });
   take("--calls", options.files.calls);
   take("--rows", options.files.rows);
+  take("--checks", options.files.checks);
   take("--warehouses,--scale", options.scale);
   take("--seed", options.seed);
   take("--mix", options.mix);
@@ -164,6 +166,7 @@ Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command,
     RETURN_IF_ERROR(check_same(options.files.sql, stored->options.files, stored->options.files.sql));
     RETURN_IF_ERROR(check_same(options.files.calls, stored->options.files, stored->options.files.calls));
     RETURN_IF_ERROR(check_same(options.files.rows, stored->options.files, stored->options.files.rows));
+    RETURN_IF_ERROR(check_same(options.files.checks, stored->options.files, stored->options.files.checks));
   }
   const Attributes wanted = attributes();
   const Attributes held = stored->attributes();
@@ -181,12 +184,19 @@ Result<WorkloadSettings> WorkloadSettings::resumed(const CLI::App& command,
 Result<void> WorkloadSettings::keep_files(const std::string& directory) const {
   if (!is_own_workload(name)) return {};
   const WorkloadFiles& files = options.files;
-  if (file_name(files.calls) == file_name(files.rows)) {
-    return invalid_argument("--calls {} and --rows {} have one name, and are kept side by side: rename one",
-                            files.calls, files.rows);
+  const std::pair<const char*, const std::string&> kept[] = {{"the workload", files.sql},
+                                                             {"--calls", files.calls},
+                                                             {"--rows", files.rows},
+                                                             {"--checks", files.checks}};
+  for (const auto& [option, file] : kept) {
+    for (const auto& [other, same] : kept) {
+      if (&file == &same || file.empty() || file_name(file) != file_name(same)) continue;
+      return invalid_argument("{} {} and {} {} have one name, and are kept side by side: rename one", option,
+                              file, other, same);
+    }
   }
   RETURN_IF_ERROR(make_directories(kept_file(directory, "")));
-  for (const std::string& file : {files.sql, files.calls, files.rows}) {
+  for (const std::string& file : {files.sql, files.calls, files.rows, files.checks}) {
     if (file.empty()) continue;
     const Result<std::string> text = read_text_file(file);
     if (!text) return text.error();
@@ -207,6 +217,7 @@ std::map<std::string, std::string> WorkloadSettings::attributes() const {
   if (is_own_workload(name)) {
     attributes["calls"] = file_name(options.files.calls);
     if (!options.files.rows.empty()) attributes["rows"] = file_name(options.files.rows);
+    if (!options.files.checks.empty()) attributes["checks"] = file_name(options.files.checks);
   }
   if (options.skew.has_value()) attributes["skew"] = fmt::format("{}", *options.skew);
   if (name == "ycsb") {
@@ -235,6 +246,7 @@ Result<WorkloadSettings> WorkloadSettings::from_attributes(
     files.sql = kept_file(directory, settings.name);
     files.calls = kept_file(directory, value_of(attributes, "calls"));
     if (attributes.contains("rows")) files.rows = kept_file(directory, value_of(attributes, "rows"));
+    if (attributes.contains("checks")) files.checks = kept_file(directory, value_of(attributes, "checks"));
   }
   return settings;
 }

@@ -7,7 +7,7 @@ Method: the example in examples/shop, whose procedures loop over arrays, ask for
 import shutil
 import unittest
 
-from program import BAD_ARGUMENTS, FAILED, REPOSITORY, EndToEndTest
+from program import BAD_ARGUMENTS, FAILED, REPOSITORY, EndToEndTest, mneme
 
 SHOP = REPOSITORY / "examples" / "shop"
 # Compiling the procedures takes longer than most of these tests.
@@ -50,6 +50,33 @@ class OwnWorkload(EndToEndTest):
             self.assertGreater(report["acknowledged"], 0)
             self.assertEqual((report["lost"], report["invented"], report["wrong_results"]), (0, 0, 0))
             self.assertTrue(all(outcome["digest_equal"] for outcome in report["schemes"].values()))
+
+    def test_its_checks_are_run_by_verify_and_crash(self):
+        directory = self.folder / "database"
+        self.run_shop(directory, "--checks", SHOP / "checks.sql", "--transactions", 500, *INTERPRETED)
+        checked = {check["name"]: check for check in self.report("verify", directory, *INTERPRETED)["checks"]}
+        self.assertTrue(checked["no more of an article is sold than there was"]["ok"])
+        report = self.report("crash", *FILES, "--checks", SHOP / "checks.sql", "--rounds", 1, "--longest-run", 3, "--threads", 2,
+                             "--data-dir", self.folder / "killed", *INTERPRETED)
+        self.assertEqual((report["lost"], report["invented"]), (0, 0))
+
+        wrong = self.folder / "wrong.sql"
+        wrong.write_text("-- all articles are sold out\nSELECT id, name FROM article WHERE stock > 0 AND id <= 2 ORDER BY id;\n")
+        broken = self.folder / "broken"
+        self.run_shop(broken, "--checks", wrong, "--transactions", 10, *INTERPRETED)
+        result = mneme("verify", broken, *INTERPRETED)
+        self.assertEqual(result.returncode, FAILED, self.told(result))
+        self.assertIn("1 of 4 checks", result.stderr)
+        self.assertIn("BAD   all articles are sold out: 2 rows break it, the first with id 1", result.stdout)
+        result = mneme("crash", *FILES, "--checks", wrong, "--rounds", 1, "--longest-run", 3, "--data-dir", self.folder / "killed_again",
+                       *INTERPRETED)
+        self.assertEqual(result.returncode, FAILED, self.told(result))
+        self.assertIn("all articles are sold out does not hold: 2 rows break it", result.stdout + result.stderr)
+
+        for text, words in (("DELETE FROM article;", "a check is a SELECT"), ("SELECT 1 FROM nowhere;", "nowhere"), ("-- none\n", "holds no check"),
+                            ("SELECT FROM WHERE;", "line 1")):
+            wrong.write_text(text)
+            self.refuse(BAD_ARGUMENTS, [str(wrong), words], "run", *FILES, "--checks", wrong, "--data-dir", self.folder / "none")
 
     def test_a_trace_is_called_line_by_line(self):
         calls = self.folder / "trace.csv"

@@ -9,6 +9,7 @@
 
 #include "base/file/file.h"
 #include "procedures/interpreter/call_codec.h"
+#include "workloads/shared/check_query.h"
 
 namespace mneme {
 namespace {
@@ -149,6 +150,13 @@ Result<std::unique_ptr<Workload>> OwnWorkload::make(std::string_view name, const
   }
   RETURN_IF_ERROR(workload->read_calls(files, mix));
   if (!files.rows.empty()) RETURN_IF_ERROR(workload->read_rows(files));
+  if (!files.checks.empty()) {
+    const Result<std::string> text = files.read(files.checks);
+    if (!text) return text.error();
+    Result<std::vector<CheckQuery>> queries = parse_check_queries(*text, files.checks, *workload->program_);
+    if (!queries) return queries.error();
+    workload->check_queries_ = *std::move(queries);
+  }
   return std::unique_ptr<Workload>(std::move(workload));
 }
 

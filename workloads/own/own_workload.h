@@ -1,5 +1,5 @@
-// OwnWorkload: a workload out of a user's files: a .sql file, a CSV file of calls, and one of the rows to
-// begin with.
+// OwnWorkload: a workload out of a user's files: a .sql file, a CSV file of calls, one of the rows to
+// begin with, and a .sql file of conditions.
 //
 // Calls       a line is a procedure's name and its arguments, those left out at the end being results alone:
 //                 transfer*45,=1..1000,=1..1000,=0.01..50.00
@@ -12,7 +12,7 @@
 //             position alone, as a Workload's calls do.
 // Errors      each names the file and the line. Two rows of one key are found when they are loaded
 //             (workloads/shared/load.h).
-// Not here    conditions: the files state none.
+// Checks      SELECTs that must return no row (workloads/shared/check_query.h).
 #pragma once
 
 #include <optional>
@@ -31,7 +31,8 @@ namespace mneme {
 struct WorkloadFiles {
   std::string sql;
   std::string calls;
-  std::string rows;  // empty: it begins with empty tables
+  std::string rows;      // empty: it begins with empty tables
+  std::string checks{};  // empty: there are no conditions
   // The data directory that keeps the files, with which the paths begin. Empty: they lie where the user says.
   std::string directory{};
 
@@ -51,6 +52,7 @@ class OwnWorkload : public Workload {
   bool calls(ProcedureId procedure) const override;
   int128 conserved_delta(const Call&, std::span<const Argument>) const override { return 0; }
   std::vector<Check> check(const RowSource&, std::optional<int128>) const override { return {}; }
+  std::span<const CheckQuery> check_queries() const override { return check_queries_; }
 
  private:
   friend class OwnGenerator;
@@ -91,6 +93,7 @@ class OwnWorkload : public Workload {
   bool in_turn_ = true;
   std::vector<RowLine> rows_;
   uint64_t row_count_ = 0;
+  std::vector<CheckQuery> check_queries_;
 };
 
 }  // namespace mneme

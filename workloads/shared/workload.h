@@ -47,6 +47,12 @@ struct Check {
   std::string detail;  // what was counted; where not ok, the first violation and how many there are
 };
 
+// A SELECT that must return no row (check_query.h).
+struct CheckQuery {
+  std::string name;
+  std::string sql;
+};
+
 class Workload {
  public:
   virtual ~Workload() = default;
@@ -72,6 +78,8 @@ class Workload {
   // population, by any reckoning: the client's, or that of a replay of the whole log. Without it the
   // conditions that need it are left out.
   virtual std::vector<Check> check(const RowSource& rows, std::optional<int128> conserved) const = 0;
+  // Conditions that are queries.
+  virtual std::span<const CheckQuery> check_queries() const { return {}; }
 };
 
 // The options that workloads share. workload_table.h adds each workload's own.
