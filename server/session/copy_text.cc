@@ -1,6 +1,7 @@
 #include "server/session/copy_text.h"
 
 #include "base/ascii.h"
+#include "server/protocol/wire.h"
 
 namespace mneme {
 namespace {
