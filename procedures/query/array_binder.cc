@@ -113,13 +113,13 @@ Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, Expressio
     element = binder_.names_.read_type(cast.type);
     element.is_array = false;
   }
-  if (is_unknown(array) && array.kind == ExprKind::kConstant && !array.constant.is_null())
+  if (is_unknown(array) && array.kind == ir::ExprKind::kConstant && !array.constant.is_null())
     return name.starts_with("reg") ? convert_explicitly(std::move(array), text_type())
                                    : binder.spell_array(std::move(array), element);
   const TypeKind from = array.type.elements;
   const TypeKind to = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
   const bool is_listed = array.type.is_string() && array.type.length == 0 && from == TypeKind::kNull &&
-                         (array.kind == ExprKind::kColumn || array.kind == ExprKind::kQuery);
+                         (array.kind == ir::ExprKind::kColumn || array.kind == ir::ExprKind::kQuery);
   const bool is_wider = (from == TypeKind::kInt || from == TypeKind::kSmallInt) && to == TypeKind::kBigInt;
   const bool is_printed = from != TypeKind::kNull && from != TypeKind::kBoolean &&
                           (to == TypeKind::kVarchar) && element.length == 0;

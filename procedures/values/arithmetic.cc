@@ -1,6 +1,7 @@
 #include "procedures/values/arithmetic.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "procedures/values/decimal.h"
