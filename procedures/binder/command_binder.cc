@@ -103,9 +103,10 @@ class CallBinder {
     ExpressionBinder binder(names_, bound_.strings);
     ir::Expr value = binder.bind(expr);
     if (!is_unknown(value) && !converts_implicitly(value.type, parameter.type)) {
-      refuse(expr.where,
-             "argument {} of procedure {} is of type {}, and this is of type {}; write CAST(... AS {})",
-             n + 1, callee.name, type_name(parameter.type), type_name(value.type), to_string(parameter.type));
+      refuse_as(sqlstate::kUndefinedFunction, expr.where,
+                "argument {} of procedure {} is of type {}, and this is of type {}; write CAST(... AS {})",
+                n + 1, callee.name, type_name(parameter.type), type_name(value.type),
+                to_string(parameter.type));
     }
     if ((callee.parameters[n].inout && !sets_parameter(callee, n)) || shows_digits(callee, n))
       check_comes_back(callee, n, value);
@@ -243,6 +244,28 @@ class CallBinder {
     return fmt::to_string(text);
   }
 
+  // An array of numbers has the widest one's type in PostgreSQL.
+  static void check_elements(const syntax::Expr& array, const Type& type) {
+    TypeKind widest = TypeKind::kNull;
+    for (const syntax::Expr& each : array.args) {
+      const bool is_negative = each.kind == syntax::ExprKind::kUnary && each.op == ir::Op::kNegate;
+      const syntax::Expr& element = is_negative ? each.args[0] : each;
+      TypeKind kind = TypeKind::kNull;
+      if (element.kind == syntax::ExprKind::kDecimal) kind = TypeKind::kNumeric;
+      if (element.kind == syntax::ExprKind::kInteger) {
+        const std::string& digits = element.text;
+        const int128 value = digits.size() > 19 ? int128{INT64_MAX} + 1 : int128{std::stoull(digits)};
+        kind = value <= INT32_MAX   ? TypeKind::kInt
+               : value <= INT64_MAX ? TypeKind::kBigInt
+                                    : TypeKind::kNumeric;
+      }
+      if (kind != TypeKind::kNull && (widest == TypeKind::kNull || kind > widest)) widest = kind;
+    }
+    if (widest == TypeKind::kNull || converts_implicitly(Type{.kind = widest}, type.element())) return;
+    refuse_as(sqlstate::kUndefinedFunction, array.where, "an array of {} is no {}; write its elements so",
+              type_name(Type{.kind = widest}), to_string(type));
+  }
+
   BoundCall::Array array(const syntax::Expr& expr, const Type& type) {
     switch (expr.kind) {
       case syntax::ExprKind::kNull:
@@ -252,6 +275,7 @@ class CallBinder {
       case syntax::ExprKind::kString:
         return {.parameter = {}, .text = expr.text};
       case syntax::ExprKind::kArray:
+        check_elements(expr, type);
         return {.parameter = {}, .text = text_of_array(expr)};
       case syntax::ExprKind::kParameter: {
         const VariableId own = names_.parameter(expr);

@@ -80,14 +80,18 @@ void print_numeric(int128 value, unsigned scale, fmt::memory_buffer& out) {
   out.append(end - scale, end);
 }
 
-uint8_t digits_after_point(std::string_view text) {
+int64_t written_digits_after_point(std::string_view text) {
   const size_t point = text.find('.');
   const size_t e = std::min(text.find_first_of("eE"), text.size());
   int64_t digits = point < e ? static_cast<int64_t>(e - point - 1) : 0;
   if (e < text.size())
     digits -=
         std::clamp<int64_t>(std::strtol(std::string(text.substr(e + 1)).c_str(), nullptr, 10), -100, 100);
-  return static_cast<uint8_t>(std::clamp<int64_t>(digits, 0, kMaxNumericPrecision));
+  return digits;
+}
+
+uint8_t digits_after_point(std::string_view text) {
+  return static_cast<uint8_t>(std::clamp<int64_t>(written_digits_after_point(text), 0, kMaxNumericPrecision));
 }
 
 NumericSyntax parse_numeric(std::string_view text, unsigned scale, int128& value) {

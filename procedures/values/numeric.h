@@ -47,6 +47,8 @@ void print_numeric(int128 value, unsigned scale, fmt::memory_buffer& out);
 // The digits after the point of a number in text, "1e-3" having three; up to 38 of them. Of what is no number
 // it says nothing.
 uint8_t digits_after_point(std::string_view text);
+// The same, however many they are; negative where an exponent adds zeros before the point.
+int64_t written_digits_after_point(std::string_view text);
 
 enum class NumericSyntax { kOk, kInvalid, kTooLarge };
 // [+-] digits [. digits] [e [+-] digits], without blanks, rounded to `scale`.

@@ -242,11 +242,18 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
     }
     case TypeKind::kDecimal: {
       const uint8_t digits = digits_after_point(trimmed(text));
+      const bool is_cut =
+          written_digits_after_point(trimmed(text)) > digits && digits == kMaxNumericPrecision;
       int128 number = 0;
       const NumericSyntax syntax = parse_numeric(trimmed(text), digits, number);
       if (syntax == NumericSyntax::kInvalid) return not_a_numeric(type, text, arena, error);
       if (syntax == NumericSyntax::kTooLarge)
         return fail(error, arena, sqlstate::kOutOfRange, "value overflows numeric format");
+      if (is_cut) {
+        return fail(error, arena, sqlstate::kNotSupported,
+                    "\"{}\" has more digits behind the point than the {} of a numeric here", text,
+                    kMaxNumericPrecision);
+      }
       value = Value::of_decimal(number, digits);
       return true;
     }
