@@ -1,7 +1,10 @@
 // Scalar functions: which there are, the types they take and what comes out, as in PostgreSQL's catalog.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -325,6 +328,237 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
   }
   CHECK(false && "no such shape");
   return {};
+}
+
+bool converts_implicitly(const Type& from, const Type& to) {
+  if (from.is_string() || to.is_string()) return from.is_string() && to.is_string();
+  if (!from.is_number() || !to.is_number()) return from.kind == to.kind;
+  const auto width = [](const Type& type) {
+    switch (type.kind) {
+      case TypeKind::kSmallInt:
+        return 0;
+      case TypeKind::kInt:
+        return 1;
+      case TypeKind::kBigInt:
+        return 2;
+      case TypeKind::kNumeric:
+        return 3;
+      default:
+        return 4;
+    }
+  };
+  return width(from) <= width(to);
+}
+
+bool is_own_function(std::string_view name) {
+  constexpr std::string_view kOthers[] = {"count",       "sum",     "avg",     "min",    "max",
+                                          "cardinality", "nextval", "currval", "setval", "now"};
+  return kFunctions.contains(name) || kAdvice.contains(name) ||
+         std::ranges::find(kOthers, name) != std::end(kOthers);
+}
+
+namespace {
+
+bool has_query(const syntax::Expr& expr) {
+  return expr.query != nullptr || std::ranges::any_of(expr.args, has_query);
+}
+
+// Whether a part of the expression is evaluated for some values alone.
+bool is_conditional(const syntax::Expr& expr) {
+  using Kind = syntax::ExprKind;
+  const bool here = expr.kind == Kind::kCase || expr.kind == Kind::kInList || expr.kind == Kind::kBetween ||
+                    (expr.kind == Kind::kBinary && (expr.op == ir::Op::kAnd || expr.op == ir::Op::kOr)) ||
+                    (expr.kind == Kind::kCall && (expr.text == "coalesce" || !is_own_function(expr.text)));
+  return here || std::ranges::any_of(expr.args, is_conditional);
+}
+
+bool names_parameter(const syntax::Expr& expr, const std::string& name, const std::string& number) {
+  if (expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty() && expr.text == name) return true;
+  if (expr.kind == syntax::ExprKind::kParameter && expr.text == number) return true;
+  return std::ranges::any_of(expr.args,
+                             [&](const syntax::Expr& arg) { return names_parameter(arg, name, number); });
+}
+
+// Whether the expression neither fails nor does anything, however often it is evaluated.
+bool is_plain(const Expr& expr) {
+  if (expr.kind == ExprKind::kConstant || expr.kind == ExprKind::kVariable || expr.kind == ExprKind::kColumn)
+    return true;
+  return expr.kind == ExprKind::kCast && !expr.type.is_string() && expr.args[0].type.is_number() &&
+         expr.args[0].type.kind < expr.type.kind && is_plain(expr.args[0]);
+}
+
+// What a session's query knows, but for its columns, which a function does not see.
+class NamesInFunction final : public QueryNames {
+ public:
+  explicit NamesInFunction(QueryNames& outside) : outside_(outside) {}
+
+  std::optional<Expr> find_column(const std::string&, const std::string&, ir::SourceLocation) override {
+    return std::nullopt;
+  }
+  bool is_aggregate(const std::string&) const override { return false; }
+  Expr bind_aggregate(const syntax::Expr& call) override { return outside_.bind_aggregate(call); }
+  Expr bind_window(const syntax::Expr& call) override { return outside_.bind_window(call); }
+  Expr bind_query(const syntax::Expr& expr) override { return outside_.bind_query(expr); }
+  std::optional<Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override {
+    return outside_.bind_catalog_call(call, binder);
+  }
+  Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override {
+    return outside_.bind_array(expr, binder);
+  }
+  std::optional<Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override {
+    return outside_.bind_catalog_cast(cast, binder);
+  }
+
+ private:
+  QueryNames& outside_;
+};
+
+}  // namespace
+
+const syntax::Expr* expression_of(const syntax::Procedure& routine) {
+  const syntax::Block& body = routine.body;
+  if (!routine.is_function || routine.returns_void() || !body.declarations.empty() ||
+      !body.handlers.empty() || body.statements.size() != 1)
+    return nullptr;
+  const syntax::Statement& only = body.statements[0];
+  if (only.kind != syntax::StatementKind::kReturn || !only.expr || has_query(*only.expr)) return nullptr;
+  return &*only.expr;
+}
+
+Expr argument_for(Expr value, const Type& parameter, size_t number, const syntax::Procedure& routine) {
+  const std::string_view word = routine.is_function ? "function" : "procedure";
+  if (!is_unknown(value) && !converts_implicitly(value.type, parameter)) {
+    refuse_as(sqlstate::kUndefinedFunction, value.where,
+              "argument {} of {} {} is of type {}, and this is of type {}; write CAST(... AS {})", number,
+              word, routine.name.text, type_name(parameter), type_name(value.type), to_string(parameter));
+  }
+  Type own = parameter;
+  own.precision = 0;
+  own.length = 0;
+  if (own.kind == TypeKind::kNumeric) {
+    if (value.type.kind == TypeKind::kDecimal) return value;
+    const Digits digits = decimals_of(value);
+    if (digits.vary) require_certain_text(value, "an argument");
+    own.scale = static_cast<uint8_t>(digits.count);
+  }
+  const bool varies = value.text_varies;
+  Expr converted = convert_for_assignment(std::move(value), own, routine.name.text);
+  converted.text_varies = converted.text_varies || varies;
+  return converted;
+}
+
+Type result_type(const syntax::Procedure& routine, const Names& names) {
+  Type type;
+  if (routine.returns->table.empty() && routine.returns->modifiers.empty() &&
+      (routine.returns->base == "numeric" || routine.returns->base == "decimal")) {
+    type = numeric_type(0);
+  } else {
+    type = names.read_type(*routine.returns);
+  }
+  type.precision = 0;
+  type.length = 0;
+  if (type.kind == TypeKind::kNumeric) type.scale = 0;
+  return type;
+}
+
+std::vector<const syntax::Expr*> arguments_of(const syntax::Procedure& routine,
+                                              const std::vector<syntax::Expr>& args,
+                                              ir::SourceLocation where) {
+  std::vector<const syntax::Expr*> taken;
+  size_t next = 0;
+  for (const syntax::Parameter& parameter : routine.parameters) {
+    // A function's call names no OUT parameters; a CALL names them, and gives them nothing.
+    if (parameter.out && routine.is_function) {
+      taken.push_back(nullptr);
+    } else if (next < args.size()) {
+      taken.push_back(&args[next++]);
+    } else if (parameter.initial) {
+      taken.push_back(&*parameter.initial);
+    } else {
+      next = args.size() + 1;
+      break;
+    }
+  }
+  if (next == args.size() && taken.size() == routine.parameters.size()) return taken;
+  refuse_as(sqlstate::kUndefinedFunction, where, "{} {} takes {} arguments, and is given {}",
+            routine.is_function ? "function" : "procedure", routine.name.text, routine.parameters.size(),
+            args.size());
+}
+
+// The expression stands in the place of the call, and the arguments in the place of the parameters.
+Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Procedure& routine) {
+  const std::string& name = call.text;
+  if (!routine.is_function)
+    refuse_as(sqlstate::kWrongObject, call.where, "{} is a procedure; to call a procedure, use CALL", name);
+  const syntax::Expr* body = expression_of(routine);
+  if (body == nullptr) {
+    refuse_as(sqlstate::kNotSupported, call.where,
+              "function {} is more than an expression, and may be called here as SELECT {}(...) alone, or as "
+              "variable := {}(...) in a procedure: assign what it returns first",
+              name, name, name);
+  }
+  const std::vector<const syntax::Expr*> given = arguments_of(routine, call.args, call.where);
+  std::vector<Expr> values;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Type type = names_.read_type(routine.parameters[i].type);
+    if (type.is_array || routine.parameters[i].inout) {
+      refuse_as(sqlstate::kNotSupported, call.where,
+                "function {} has parameters that are arrays or results, and cannot be called here", name);
+    }
+    values.push_back(argument_for(bind(*given[i]), type, i + 1, routine));
+    const std::string number = std::to_string(i + 1);
+    const bool always = !routine.is_strict && !is_conditional(*body) &&
+                        names_parameter(*body, routine.parameters[i].name.text, number);
+    if (!always && !is_plain(values.back())) {
+      refuse_as(
+          sqlstate::kNotSupported, given[i]->where,
+          "function {} may not come to evaluate this argument, which PostgreSQL evaluates first; assign it "
+          "to a variable, or write the function's expression",
+          name);
+    }
+  }
+  Names::Blocks around = names_.enter_routine(name, call.where);
+  names_.open_block();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const syntax::Name& parameter = routine.parameters[i].name;
+    if (!parameter.empty()) names_.declare_value(parameter, values[i]);
+    names_.declare_value({"$" + std::to_string(i + 1), parameter.where}, values[i]);
+  }
+  std::optional<NamesInFunction> inside;
+  if (query_ != nullptr) inside.emplace(*query_);
+  ExpressionBinder binder =
+      inside ? ExpressionBinder(names_, strings_, &*inside) : ExpressionBinder(names_, strings_);
+  Expr result = binder.bind(*body);
+  names_.leave_routine(std::move(around));
+  Type type = result_type(routine, names_);
+  const bool own_digits = result.type.kind == TypeKind::kDecimal && type.kind == TypeKind::kNumeric;
+  if (type.kind == TypeKind::kNumeric && result.type.kind == TypeKind::kNumeric)
+    type.scale = result.type.scale;
+  const bool varies = result.text_varies;
+  if (!own_digits) result = convert_for_assignment(std::move(result), type, name);
+  result.text_varies = result.text_varies || varies;
+  if (!routine.is_strict) return result;
+  Expr choice;
+  choice.kind = ExprKind::kCase;
+  choice.type = result.type;
+  choice.where = call.where;
+  choice.text_varies = result.text_varies;
+  for (const Expr& value : values) {
+    Expr is_null;
+    is_null.kind = ExprKind::kUnary;
+    is_null.op = ir::Op::kIsNull;
+    is_null.type.kind = TypeKind::kBoolean;
+    is_null.where = call.where;
+    is_null.args.push_back(value);
+    Expr null;
+    null.type = result.type;
+    null.where = call.where;
+    choice.args.push_back(std::move(is_null));
+    choice.args.push_back(std::move(null));
+  }
+  if (values.empty()) return result;
+  choice.args.push_back(std::move(result));
+  return choice;
 }
 
 }  // namespace mneme

@@ -109,6 +109,7 @@ void note_names(const Catalog& catalog, ir::Operation& operation) {
     if (output.into.valid()) operation.defines.push_back(output.into);
   }
   if (operation.found.valid()) operation.defines.push_back(operation.found);
+  if (operation.row_count.valid()) operation.defines.push_back(operation.row_count);
   sort_unique(operation.defines);
 }
 

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
-#include "procedures/binder/statement_nodes.h"
+#include "procedures/binder/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 
 namespace mneme {
@@ -38,6 +38,8 @@ ir::Expr make_case_of_false_or_null(const ir::Expr& condition) {
   return choice;
 }
 
+}  // namespace
+
 size_t count_placeholders(std::string_view format) {
   size_t count = 0;
   for (size_t i = 0; i < format.size(); ++i) {
@@ -51,16 +53,48 @@ size_t count_placeholders(std::string_view format) {
   return count;
 }
 
+namespace {
+
+// Whether a statement leaves the block of this label.
+bool leaves(const std::vector<syntax::Statement>& statements, const std::string& label) {
+  return std::ranges::any_of(statements, [&](const syntax::Statement& statement) {
+    if (statement.kind == syntax::StatementKind::kExit && statement.label.text == label) return true;
+    const auto is_within = [&](const syntax::Branch& branch) { return leaves(branch.statements, label); };
+    if (std::ranges::any_of(statement.branches, is_within) || leaves(statement.body, label)) return true;
+    return statement.block != nullptr &&
+           (leaves(statement.block->statements, label) ||
+            std::ranges::any_of(statement.block->handlers, [&](const syntax::ExceptionHandler& handler) {
+              return leaves(handler.statements, label);
+            }));
+  });
+}
+
 }  // namespace
 
 ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId id) {
   procedure_.id = id;
   procedure_.name = from.name.text;
   procedure_.where = from.name.where;
+  procedure_.is_function = from.is_function;
+  names_.begin_routine(from.name.text);
   names_.open_block();
   bind_parameters(from);
-  bind_block(from.body, true, procedure_.body);
+  Routine routine;
+  routine.from = &from;
+  if (from.returns && !from.returns_void()) {
+    routine.result = names_.declare_hidden(from.name.text, result_type(from, names_));
+    procedure_.parameters.push_back({.variable = routine.result, .inout = true, .out = true});
+    procedure_.has_result = true;
+  }
+  routine_ = &routine;
+  bind_routine_body(from, procedure_.body);
   names_.close_block();
+  if (row_count_.valid()) {
+    keep_row_count(procedure_.body);
+    procedure_.body.insert(
+        procedure_.body.begin(),
+        nodes::make_assign(row_count_, count_constant(0, from.name.where), from.name.where));
+  }
   if (procedure_.found.valid()) {
     keep_found(procedure_.body);
     Statement begin = make_statement(StatementKind::kAssign, from.name.where);
@@ -77,7 +111,15 @@ void ProcedureBinder::bind_parameters(const syntax::Procedure& from) {
       refuse(parameter.type.where, "a parameter can't be a RECORD; give each field a parameter");
     }
     const Type type = names_.read_type(parameter.type);
-    procedure_.parameters.push_back({names_.declare(parameter.name, type, false, true), parameter.inout});
+    const std::string number = "$" + std::to_string(procedure_.parameters.size() + 1);
+    if (parameter.inout && from.is_function) {
+      refuse_as(sqlstate::kNotSupported, parameter.name.where,
+                "a function returns one value, by RETURNS; OUT parameters are for procedures");
+    }
+    const VariableId variable = parameter.name.empty() ? names_.declare_hidden("", type)
+                                                       : names_.declare(parameter.name, type, false, true);
+    names_.declare_alias({number, parameter.name.where}, variable);
+    procedure_.parameters.push_back({.variable = variable, .inout = parameter.inout, .out = parameter.out});
   }
 }
 
@@ -85,8 +127,32 @@ void ProcedureBinder::bind_block(const syntax::Block& block, bool outermost, Sta
   names_.open_block();
   for (const syntax::Declaration& declaration : block.declarations)
     bind_declaration(declaration, outermost, out);
-  bind_statements(block.statements, out);
+  if (!block.handlers.empty()) {
+    if (!block.label.empty() && leaves(block.statements, block.label.text)) {
+      refuse_as(sqlstate::kNotSupported, block.label.where,
+                "EXIT from a block with EXCEPTION is not supported; label a block inside or around it");
+    }
+    bind_handlers(block, out);
+  } else if (!block.label.empty() && leaves(block.statements, block.label.text)) {
+    bind_labelled(block, out);
+  } else {
+    bind_statements(block.statements, out);
+  }
   names_.close_block();
+}
+
+// A block that an EXIT leaves is a loop whose first iteration is its last.
+void ProcedureBinder::bind_labelled(const syntax::Block& block, Statements& out) {
+  const ir::SourceLocation where = block.label.where;
+  Statement loop = make_statement(StatementKind::kWhile, where);
+  loop.expr = make_boolean(true, where);
+  loops_.push_back({block.label.text, true});
+  bind_statements(block.statements, loop.body);
+  loops_.pop_back();
+  Statement leave = make_statement(StatementKind::kExit, where);
+  leave.expr = make_boolean(true, where);
+  loop.body.push_back(std::move(leave));
+  out.push_back(std::move(loop));
 }
 
 void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, bool outermost,
@@ -100,6 +166,10 @@ void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, b
   }
   if (declaration.type.base == syntax::kRowType) return bind_row_variable(declaration, outermost, out);
   const Type type = names_.read_type(declaration.type);
+  if (declaration.not_null) {
+    refuse_as(sqlstate::kNotSupported, declaration.name.where,
+              "a variable that is NOT NULL is not supported; leave NOT NULL out, and use ASSERT");
+  }
   if (declaration.constant && !declaration.initial) {
     refuse(declaration.name.where, "the CONSTANT {} has no value; write :=", declaration.name.text);
   }
@@ -151,7 +221,12 @@ void ProcedureBinder::bind_row_variable(const syntax::Declaration& declaration, 
 }
 
 void ProcedureBinder::bind_statements(const std::vector<syntax::Statement>& statements, Statements& out) {
-  for (const syntax::Statement& statement : statements) bind_statement(statement, out);
+  const bool is_tail = is_tail_;
+  for (const syntax::Statement& statement : statements) {
+    is_tail_ = is_tail && &statement == &statements.back();
+    bind_statement(statement, out);
+  }
+  is_tail_ = is_tail;
 }
 
 void ProcedureBinder::bind_statement(const syntax::Statement& statement, Statements& out) {
@@ -173,9 +248,16 @@ void ProcedureBinder::bind_statement(const syntax::Statement& statement, Stateme
     case syntax::StatementKind::kExit:
     case syntax::StatementKind::kContinue:
       return bind_leave(statement, out);
+    case syntax::StatementKind::kForEach:
+      return bind_for_each(statement, out);
+    case syntax::StatementKind::kAssert:
+      return bind_assert(statement, out);
+    case syntax::StatementKind::kDiagnostics:
+      return bind_diagnostics(statement, out);
+    case syntax::StatementKind::kCall:
+      return bind_call(statement, out);
     case syntax::StatementKind::kReturn:
-      out.push_back(make_statement(StatementKind::kReturn, statement.where));
-      return;
+      return bind_return(statement, out);
     case syntax::StatementKind::kRaise:
       return bind_raise(statement, out);
     case syntax::StatementKind::kNull:
@@ -317,14 +399,16 @@ void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statemen
 }
 
 void ProcedureBinder::bind_loop_body(const syntax::Statement& statement, Statements& out) {
-  loops_.push_back(statement.label.text);
+  loops_.push_back({statement.label.text});
+  const bool is_tail = std::exchange(is_tail_, false);
   bind_statements(statement.body, out);
+  is_tail_ = is_tail;
   loops_.pop_back();
 }
 
 void ProcedureBinder::bind_while(const syntax::Statement& statement, Statements& out) {
   Statement loop = make_statement(StatementKind::kWhile, statement.where);
-  if (statement.expr && QueryHoister::has_query(*statement.expr)) {
+  if (statement.expr && queries_.needs_statements(*statement.expr)) {
     // LOOP look; EXIT WHEN NOT what was found; ... END LOOP
     loop.expr = make_boolean(true, statement.where);
     Statements look;
@@ -371,34 +455,20 @@ void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements&
   const bool is_exit = statement.kind == syntax::StatementKind::kExit;
   Statement leave =
       make_statement(is_exit ? StatementKind::kExit : StatementKind::kContinue, statement.where);
-  if (loops_.empty()) refuse(statement.where, "{} is outside of any loop", is_exit ? "EXIT" : "CONTINUE");
-  if (!statement.label.empty()) {
-    const auto loop = std::ranges::find(loops_.rbegin(), loops_.rend(), statement.label.text);
-    if (loop == loops_.rend()) {
-      refuse(statement.label.where, "no loop around this statement is labelled <<{}>>", statement.label.text);
-    }
-    leave.loop_depth = static_cast<uint32_t>(loop - loops_.rbegin());
+  const auto loop = std::find_if(loops_.rbegin(), loops_.rend(), [&](const Loop& each) {
+    return statement.label.empty() ? !each.is_block : each.label == statement.label.text;
+  });
+  if (loop == loops_.rend() && statement.label.empty())
+    refuse(statement.where, "{} is outside of any loop", is_exit ? "EXIT" : "CONTINUE");
+  if (loop == loops_.rend()) {
+    refuse(statement.label.where, "no loop around this statement is labelled <<{}>>", statement.label.text);
   }
+  if (loop->is_block && !is_exit)
+    refuse(statement.label.where, "block label \"{}\" cannot be used in CONTINUE", statement.label.text);
+  leave.loop_depth = static_cast<uint32_t>(loop - loops_.rbegin());
   leave.expr = statement.expr ? bind_condition(queries_.hoist(*statement.expr, out))
                               : make_boolean(true, statement.where);
   out.push_back(std::move(leave));
-}
-
-void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements& out) {
-  Statement raise = make_statement(StatementKind::kRaise, statement.where);
-  raise.message = statement.message;
-  const size_t wanted = count_placeholders(statement.message);
-  if (wanted != statement.args.size()) {
-    refuse(statement.where,
-           "this RAISE has {} % in its message and {} arguments; each % takes one (%% is a percent sign)",
-           wanted, statement.args.size());
-  }
-  ExpressionBinder binder(names_, strings_);
-  for (const syntax::Expr& arg : statement.args) {
-    raise.args.push_back(folded(binder.bind_value(queries_.hoist(arg, out))));
-    require_certain_text(raise.args.back(), "what RAISE prints");
-  }
-  out.push_back(std::move(raise));
 }
 
 OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
@@ -430,13 +500,48 @@ void ProcedureBinder::bind_operation(const syntax::Statement& statement, Stateme
     refuse_as(sqlstate::kNotSupported, conflict->where,
               "ON CONFLICT DO UPDATE of several rows is not supported; write an INSERT for each");
   }
-  add(*statement.operation);
+  const syntax::Operation& written = *statement.operation;
+  if (written.on_conflict || !written.more_rows.empty() || (perform && !written.tables.empty()))
+    uncounted_ = statement.where;
+  add(without_calls(written, out));
   for (const std::vector<syntax::Expr>& row : statement.operation->more_rows) {
     if (!statement.operation->into.empty()) {
       refuse_as(sqlstate::kNotSupported, statement.where,
                 "RETURNING INTO takes one row, and this INSERT makes several; write an INSERT for each");
     }
-    add(statement.operation->with_row(row));
+    add(without_calls(statement.operation->with_row(row), out));
+  }
+}
+
+// A statement's calls come before it, where it evaluates their arguments once: its values, or the select list
+// of a SELECT without tables.
+syntax::Operation ProcedureBinder::without_calls(const syntax::Operation& from, Statements& out) {
+  const bool selects_values = from.kind == ir::OperationKind::kSelect && from.tables.empty() &&
+                              from.conditions.empty() && !from.limit && !from.offset;
+  if (from.kind != ir::OperationKind::kInsert && !selects_values) return from;
+  syntax::Operation changed = from;
+  const auto take_out = [&](syntax::Expr& expr) {
+    if (queries_.has_statement_call(expr)) expr = queries_.hoist(expr, out);
+  };
+  for (syntax::Expr& value : changed.values) take_out(value);
+  for (syntax::SelectItem& item : changed.items) {
+    if (selects_values && !item.star) take_out(item.expr);
+  }
+  return changed;
+}
+
+void ProcedureBinder::keep_row_count(Statements& statements) {
+  for (Statement& statement : statements) {
+    if (statement.kind == StatementKind::kOperation) {
+      ir::Operation& operation = procedure_.operations[statement.operation.value];
+      if (!operation.found.valid() && !operation.row_count.valid()) {
+        operation.row_count = row_count_;
+        operation.defines.push_back(row_count_);
+        std::ranges::sort(operation.defines);
+      }
+    }
+    keep_row_count(statement.body);
+    keep_row_count(statement.else_body);
   }
 }
 
