@@ -94,8 +94,8 @@ class RowAccess {
 
   virtual AccessStatus erase(TableId table, RowRef& row) = 0;
 
-  // What was changed up to here, to go back to; nullptr where changes can't be taken back. go_back_to() returns
-  // false where another transaction is in the way; text and images that were read since stay.
+  // What was changed up to here; nullptr where changes can't be taken back. go_back_to() takes back what came
+  // later, and returns false where another transaction is in the way. Text that was read since stays.
   class Mark {
    public:
     virtual ~Mark() = default;

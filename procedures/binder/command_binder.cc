@@ -57,7 +57,7 @@ class CallBinder {
     null.where = call.name.where;
     for (size_t i = 0; i < callee->parameters.size(); ++i) {
       const bool is_out = callee->parameters[i].out;
-      if (is_out && i < given.size() && given[i]->kind == syntax::ExprKind::kParameter)
+      if (is_out && i < given.size() && given[i] != nullptr && given[i]->kind == syntax::ExprKind::kParameter)
         know_parameter(*given[i], callee->variables[callee->parameters[i].variable.value].type);
       bind_argument(*callee, i, is_out ? null : *given[i]);
     }

@@ -417,11 +417,12 @@ class NamesInFunction final : public QueryNames {
 
 const syntax::Expr* expression_of(const syntax::Procedure& routine) {
   const syntax::Block& body = routine.body;
-  if (!routine.is_function || routine.returns_void() || !body.declarations.empty() ||
+  if (!routine.is_function || !routine.returns || routine.returns_void() || !body.declarations.empty() ||
       !body.handlers.empty() || body.statements.size() != 1)
     return nullptr;
   const syntax::Statement& only = body.statements[0];
   if (only.kind != syntax::StatementKind::kReturn || !only.expr || has_query(*only.expr)) return nullptr;
+  if (names_parameter(*only.expr, "found", "")) return nullptr;
   return &*only.expr;
 }
 

@@ -326,12 +326,9 @@ void OperationBinder::bind_select_of_no_table(const syntax::Operation& from, ir:
 }
 
 void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Operation& to) {
-  if (from.tables.empty() && use == Use::kPerform) {
-    refuse(from.where, "PERFORM without FROM reads no table and calls nothing; leave it out");
-  }
   if (from.tables.empty() && use == Use::kUser) return bind_select_of_no_table(from, to);
   if (from.tables.empty()) {
-    refuse(from.where, "a SELECT without FROM reads no table; use variable := expression");
+    refuse(from.where, "a FOR loop over a SELECT without FROM has one row; use variable := expression");
   }
   for (const syntax::TableReference& table : from.tables) add_source(table);
   ExpressionBinder binder(names_, strings_, sources_);

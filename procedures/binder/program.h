@@ -139,7 +139,7 @@ std::unique_ptr<Program> compile_source(std::string_view source);
 // Finds a routine by its name; nullptr where there is none.
 using FindRoutine = std::function<const syntax::Procedure*(const std::string&)>;
 
-// Binds a procedure by itself, in a catalog of tables and indexes, among these routines. `lines_before`: of the source before its
+// Binds a procedure by itself, in a catalog, among these routines. `lines_before`: of the source before its
 // definition. Throws the SourceError, with lines that count from the definition's first.
 std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view definition,
                                          size_t lines_before, ProcedureId id, const FindRoutine& find);

@@ -1,5 +1,5 @@
-// Query hoister: EXISTS (query), (query) and calls of functions in an expression of PL/pgSQL become statements before the one
-// that has the expression, and variables in their place.
+// Query hoister: EXISTS (query), (query) and calls of functions in an expression of PL/pgSQL become
+// statements before the one that has the expression, and variables in their place.
 //
 // Invariants  EXISTS is a PERFORM whose FOUND is the variable; (query) is a FOR loop that keeps the one row's
 //             value, and raises 21000 at a second row. The query runs once, wherever in the expression it

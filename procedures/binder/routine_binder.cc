@@ -1,5 +1,5 @@
-// Routines within routines: a call of a function or procedure becomes its body, in the call's place, and what
-// RETURN, RAISE, ASSERT and EXCEPTION say becomes statements of the IR.
+// Routines within routines: a call of a function or procedure becomes its body, in the call's place. And
+// statements that become others: RETURN, FOREACH, INSERT ... SELECT, SELECT of values.
 //
 // So analysis, replay and machine code see one procedure, and a call in the log is the client's alone.
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "procedures/binder/expression_nodes.h"
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/source_error.h"
-#include "procedures/parser/condition_names.h"
+#include "procedures/parser/plain_query.h"
 
 namespace mneme {
 
@@ -21,8 +21,6 @@ using nodes::make_assign;
 using nodes::make_statement;
 
 namespace {
-
-constexpr Type kTextOfError{.kind = TypeKind::kVarchar, .is_text = true};
 
 ir::Expr make_null_of(const Type& type, ir::SourceLocation where) {
   ir::Expr expr;
@@ -70,13 +68,6 @@ syntax::Expr text_literal(std::string text, ir::SourceLocation where) {
   return literal;
 }
 
-// The elements of a message with its percent signs doubled stand for themselves.
-std::string without_placeholders(std::string_view message) {
-  std::string text;
-  for (const char c : message) text += c == '%' ? "%%" : std::string(1, c);
-  return text;
-}
-
 }  // namespace
 
 void ProcedureBinder::bind_routine_body(const syntax::Procedure& routine, Statements& out) {
@@ -117,6 +108,100 @@ void ProcedureBinder::bind_routine_body(const syntax::Procedure& routine, Statem
   }
   for (Statement& statement : body) choice.else_body.push_back(std::move(statement));
   out.push_back(std::move(choice));
+}
+
+bool ProcedureBinder::sets_found(const Statements& statements) {
+  return std::ranges::any_of(statements, [](const Statement& statement) {
+    const bool here = statement.kind == StatementKind::kOperation ||
+                      statement.kind == StatementKind::kForQuery ||
+                      statement.kind == StatementKind::kForRange ||
+                      (statement.kind == StatementKind::kAssign && !statement.variable.valid());
+    return here || sets_found(statement.body) || sets_found(statement.else_body);
+  });
+}
+
+// SELECT and PERFORM of values, without a table: assignments.
+void ProcedureBinder::bind_values(const syntax::Statement& statement, Statements& out) {
+  const syntax::Operation& from = *statement.operation;
+  const bool performs = statement.kind == syntax::StatementKind::kPerform;
+  if (!from.conditions.empty() || !from.order.empty() || from.limit || from.offset || from.for_update ||
+      std::ranges::any_of(from.items, &syntax::SelectItem::star) ||
+      (!performs && from.into.size() != from.items.size())) {
+    refuse(
+        from.where,
+        "a SELECT without FROM gives one row: each value goes INTO a variable, and conditions, an order and "
+        "limits are not supported");
+  }
+  uncounted_ = statement.where;
+  std::vector<std::pair<VariableId, VariableId>> moved;
+  for (size_t i = 0; i < from.items.size(); ++i) {
+    const syntax::Expr expr = queries_.hoist(from.items[i].expr, out);
+    const VariableId target = performs ? VariableId() : assignable(from.into[i]);
+    if (!performs && from.items.size() == 1) {
+      if (names_.type_of(target).is_array) {
+        bind_array_assign(target, expr, statement.where, out);
+      } else {
+        out.push_back(make_assign(target, bind_value_for(expr, target), statement.where));
+      }
+      continue;
+    }
+    // All are evaluated before the first is assigned.
+    ir::Expr value = folded(ExpressionBinder(names_, strings_).bind(expr));
+    if (is_unknown(value)) value = resolve_as_text(std::move(value));
+    const VariableId kept = names_.declare_hidden("value " + std::to_string(i + 1), value.type);
+    if (value.text_varies) names_.note_text_varies(kept);
+    const bool is_plain = value.kind == ir::ExprKind::kConstant || value.kind == ir::ExprKind::kVariable;
+    if (!performs || !is_plain) out.push_back(make_assign(kept, std::move(value), statement.where));
+    if (!performs) moved.emplace_back(target, kept);
+  }
+  for (const auto& [target, kept] : moved) {
+    ir::Expr value = nodes::make_variable(kept, names_.type_of(kept), statement.where);
+    value.text_varies = names_.text_varies(kept);
+    out.push_back(
+        make_assign(target, folded(convert_for_variable(names_, target, std::move(value))), statement.where));
+  }
+  // FOUND := true, where the procedure reads it (keep_found).
+  out.push_back(make_assign(VariableId(), nodes::make_boolean(true, statement.where), statement.where));
+}
+
+// INSERT ... SELECT: a loop over the rows, which are all found before the first is inserted.
+void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, Statements& out) {
+  const syntax::Operation& insert = *statement.operation;
+  std::optional<syntax::Operation> query = plain_select(insert);
+  if (!query || (insert.on_conflict && insert.on_conflict->updates) || !insert.into.empty()) {
+    refuse_as(
+        sqlstate::kNotSupported, statement.where,
+        "INSERT ... SELECT takes the queries that SELECT ... INTO does, without RETURNING and DO UPDATE; use "
+        "FOR r IN SELECT ... LOOP INSERT ... VALUES ... END LOOP");
+  }
+  syntax::Operation each = insert;
+  each.query = nullptr;
+  const bool has_star = std::ranges::any_of(query->items, &syntax::SelectItem::star);
+  if (query->tables.empty() && query->conditions.empty() && !query->limit && !query->offset && !has_star) {
+    syntax::Statement values;
+    values.kind = syntax::StatementKind::kOperation;
+    values.where = statement.where;
+    for (const syntax::SelectItem& item : query->items) each.values.push_back(item.expr);
+    values.operation = std::move(each);
+    return bind_operation(values, out);
+  }
+  query->kind = ir::OperationKind::kSelect;
+  for (size_t i = 0; i < query->items.size() && !has_star; ++i)
+    query->items[i].alias = {"column" + std::to_string(i + 1), query->where};
+  // No name of the user's holds a blank.
+  const syntax::Name row{"row of query " + std::to_string(++calls_), statement.where};
+  names_.declare_record(row);
+  Statement loop = make_statement(StatementKind::kForQuery, statement.where);
+  loop.operation = bind_operation_into(*query, OperationBinder::Use::kForLoop, {{row, {}}}, out);
+  for (const auto& [name, variable] : *names_.get(row).record->fields)
+    each.values.push_back(syntax::reference(row.text, name, statement.where));
+  syntax::Statement values;
+  values.kind = syntax::StatementKind::kOperation;
+  values.where = statement.where;
+  values.operation = std::move(each);
+  bind_operation(values, loop.body);
+  uncounted_ = statement.where;
+  out.push_back(std::move(loop));
 }
 
 ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& callee,
@@ -175,15 +260,22 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
   const Handler* const handler = std::exchange(handler_, nullptr);
   const VariableId found = std::exchange(procedure_.found, VariableId());
   const VariableId row_count = std::exchange(row_count_, VariableId());
+  const std::optional<ir::SourceLocation> uncounted = std::exchange(uncounted_, std::nullopt);
   Statements body;
   bind_routine_body(callee, body);
-  if (row_count_.valid()) keep_row_count(body);
-  names_.found();  // The body's statements don't set the caller's.
-  keep_found(body);
-  body.insert(body.begin(), make_assign(procedure_.found, nodes::make_boolean(false, where), where));
+  if (row_count_.valid()) {
+    check_counted();
+    keep_row_count(body);
+  }
+  if (procedure_.found.valid() || sets_found(body)) {
+    names_.found();  // The body's statements don't set the caller's.
+    keep_found(body);
+    body.insert(body.begin(), make_assign(procedure_.found, nodes::make_boolean(false, where), where));
+  }
   if (row_count_.valid()) body.insert(body.begin(), make_assign(row_count_, count_constant(0, where), where));
   procedure_.found = found;
   row_count_ = row_count;
+  uncounted_ = uncounted;
   handler_ = handler;
   is_tail_ = is_tail;
   loops_ = std::move(loops);
@@ -204,6 +296,15 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
   return inlined;
 }
 
+void ProcedureBinder::check_counted() const {
+  if (!uncounted_) return;
+  refuse_as(
+      sqlstate::kNotSupported, *uncounted_,
+      "GET DIAGNOSTICS ... ROW_COUNT is not supported beside this statement, whose rows it would not count: "
+      "PERFORM, a SELECT without FROM, ON CONFLICT, INSERT of several rows or of a SELECT; use FOUND, or "
+      "count(*)");
+}
+
 ir::Expr ProcedureBinder::count_constant(int64_t count, ir::SourceLocation where) {
   ir::Expr constant = nodes::make(ir::ExprKind::kConstant, Type{.kind = TypeKind::kBigInt}, where);
   constant.constant = Value::of_int(count);
@@ -216,11 +317,27 @@ syntax::Expr ProcedureBinder::call_in_expression(const syntax::Expr& call, const
     refuse_as(sqlstate::kWrongObject, call.where, "{} is no aggregate or window function", call.text);
   }
   const Inlined inlined = inline_body(routine, call.args, call.where, out);
-  // To PostgreSQL, what a void function returns is an empty text.
-  if (!inlined.result.valid()) return text_literal("", call.where);
+  VariableId result = inlined.result;
+  if (!routine.returns) {
+    for (size_t i = 0; i < routine.parameters.size(); ++i) {
+      if (!routine.parameters[i].inout) continue;
+      if (result.valid()) {
+        refuse_as(sqlstate::kNotSupported, call.where,
+                  "function {} returns several values; SELECT * FROM {}(...) of a session has them",
+                  call.text, call.text);
+      }
+      result = inlined.parameters[i];
+    }
+  }
+  if (!result.valid()) {
+    // What a void function returns is an empty text, and NULL in LANGUAGE sql.
+    syntax::Expr nothing = text_literal("", call.where);
+    if (routine.is_sql) nothing.kind = syntax::ExprKind::kNull;
+    return nothing;
+  }
   // No name of the user's holds a blank.
   const syntax::Name name{"call " + std::to_string(++calls_), call.where};
-  names_.declare_alias(name, inlined.result);
+  names_.declare_alias(name, result);
   return syntax::reference("", name.text, call.where);
 }
 
@@ -269,8 +386,11 @@ void ProcedureBinder::bind_return(const syntax::Statement& statement, Statements
   const syntax::Procedure& routine = *routine_->from;
   if (statement.expr) {
     if (!routine_->result.valid()) {
-      refuse_as(sqlstate::kDatatypeMismatch, statement.expr->where, "RETURN cannot have a parameter in {}",
-                routine.is_function ? "function returning void" : "a procedure");
+      refuse_as(routine.is_function ? sqlstate::kDatatypeMismatch : sqlstate::kSyntaxError,
+                statement.expr->where, "RETURN cannot have a parameter in {}",
+                !routine.is_function ? "a procedure"
+                : routine.returns    ? "function returning void"
+                                     : "function with OUT parameters");
     }
     assign_result(*statement.expr, out);
   } else if (routine_->result.valid()) {
@@ -312,240 +432,6 @@ void ProcedureBinder::assign_result(const syntax::Expr& expr, Statements& out) {
   if (value.text_varies) names_.note_text_varies(routine_->result);
   out.push_back(make_assign(routine_->result, folded(convert_for_assignment(std::move(value), type, name)),
                             expr.where));
-}
-
-ir::Expr ProcedureBinder::bind_text(const syntax::Expr& expr, std::string_view what, Statements& out) {
-  ir::Expr value = folded(ExpressionBinder(names_, strings_).bind_value(queries_.hoist(expr, out)));
-  require_certain_text(value, what);
-  return value;
-}
-
-void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements& out) {
-  Statement raise = make_statement(StatementKind::kRaise, statement.where);
-  raise.level = statement.level;
-  if (statement.raises_again) {
-    if (handler_ == nullptr) {
-      raise.sqlstate = "0Z002";
-      raise.message = "RAISE without parameters cannot be used outside an exception handler";
-    } else {
-      raise.sqlstate_variable = handler_->sqlstate;
-      raise.message = "%";
-      raise.args.push_back(nodes::make_variable(handler_->message, kTextOfError, statement.where));
-    }
-    out.push_back(std::move(raise));
-    return;
-  }
-  std::optional<std::string> code;
-  if (!statement.sqlstate.empty()) code = statement.sqlstate;
-  std::string condition = statement.condition;
-  const syntax::Expr* message = nullptr;
-  const syntax::Expr* detail = nullptr;
-  const syntax::Expr* hint = nullptr;
-  for (const syntax::RaiseOption& option : statement.options) {
-    const auto once = [&](bool given) {
-      if (!given) return;
-      std::string word = option.word;
-      for (char& c : word) c = static_cast<char>(c - 'a' + 'A');
-      refuse(option.value.where, "RAISE option already specified: {}", word);
-    };
-    if (option.word == "errcode") {
-      once(code.has_value());
-      if (option.value.kind != syntax::ExprKind::kString) {
-        refuse_as(sqlstate::kNotSupported, option.value.where,
-                  "ERRCODE is written as a string, as ERRCODE = '23505' or ERRCODE = 'unique_violation'");
-      }
-      condition = option.value.text;
-      if (is_sqlstate(condition)) {
-        code = condition;
-      } else {
-        const std::vector<std::string> sqlstates = sqlstates_of_condition(condition);
-        if (sqlstates.empty())
-          refuse_as(sqlstate::kUndefinedObject, option.value.where, "unrecognized exception condition \"{}\"",
-                    condition);
-        code = sqlstates.front();
-      }
-    } else if (option.word == "message") {
-      once(message != nullptr || statement.message);
-      message = &option.value;
-    } else if (option.word == "detail") {
-      once(detail != nullptr);
-      detail = &option.value;
-    } else if (option.word == "hint") {
-      once(hint != nullptr);
-      hint = &option.value;
-    } else {
-      refuse_as(sqlstate::kNotSupported, option.value.where,
-                "RAISE takes ERRCODE, MESSAGE, DETAIL and HINT here, and not {}", option.word);
-    }
-  }
-  if (message != nullptr) {
-    raise.message = "%";
-    raise.args.push_back(bind_text(*message, "what RAISE prints", out));
-  } else if (statement.message) {
-    raise.message = *statement.message;
-    const size_t wanted = count_placeholders(raise.message);
-    if (wanted != statement.args.size()) {
-      refuse(statement.where,
-             "this RAISE has {} % in its message and {} arguments; each % takes one (%% is a percent sign)",
-             wanted, statement.args.size());
-    }
-    for (const syntax::Expr& arg : statement.args)
-      raise.args.push_back(bind_text(arg, "what RAISE prints", out));
-  } else {
-    raise.message = without_placeholders(!condition.empty() ? condition : sqlstate::kRaise);
-  }
-  raise.has_detail = detail != nullptr;
-  raise.has_hint = hint != nullptr;
-  for (const syntax::Expr* each : {detail, hint}) {
-    if (each != nullptr) raise.args.push_back(bind_text(*each, "what RAISE prints", out));
-  }
-  if (code) {
-    strings_.push_back(*code);
-    raise.sqlstate = strings_.back().c_str();
-  } else if (raise.level != ir::RaiseLevel::kException) {
-    raise.sqlstate = raise.level == ir::RaiseLevel::kWarning ? "01000" : "00000";
-  }
-  out.push_back(std::move(raise));
-}
-
-// IF (condition) IS NOT TRUE THEN RAISE
-void ProcedureBinder::bind_assert(const syntax::Statement& statement, Statements& out) {
-  Statement choice = make_statement(StatementKind::kIf, statement.where);
-  ir::Expr condition = bind_condition(queries_.hoist(*statement.expr, out));
-  choice.expr = nodes::make_unary(ir::Op::kIsNotTrue, nodes::kBoolean, std::move(condition), statement.where);
-  Statement raise = make_statement(StatementKind::kRaise, statement.where);
-  raise.sqlstate = "P0004";
-  raise.message = "assertion failed";
-  Statements before;
-  if (!statement.args.empty()) {
-    syntax::Expr text;
-    text.kind = syntax::ExprKind::kCast;
-    text.type.base = "text";
-    text.where = text.type.where = statement.where;
-    text.args = {statement.args[0]};
-    syntax::Expr message;
-    message.kind = syntax::ExprKind::kCall;
-    message.text = "coalesce";
-    message.where = statement.where;
-    message.args = {std::move(text), text_literal("assertion failed", statement.where)};
-    raise.message = "%";
-    raise.args.push_back(bind_text(message, "what ASSERT prints", before));
-  }
-  for (Statement& each : before) choice.body.push_back(std::move(each));
-  choice.body.push_back(std::move(raise));
-  out.push_back(std::move(choice));
-}
-
-void ProcedureBinder::bind_diagnostics(const syntax::Statement& statement, Statements& out) {
-  for (size_t i = 0; i < statement.words.size(); ++i) {
-    const std::string& word = statement.words[i];
-    const syntax::Target& target = statement.targets[i];
-    const VariableId variable = assignable(target);
-    const bool is_stacked = word.starts_with("stacked ");
-    VariableId from;
-    if (is_stacked && handler_ == nullptr) {
-      refuse_as("0Z002", statement.where,
-                "GET STACKED DIAGNOSTICS cannot be used outside an exception handler");
-    }
-    if (word == "row_count") {
-      if (!row_count_.valid())
-        row_count_ = names_.declare_hidden("row_count", Type{.kind = TypeKind::kBigInt});
-      if (uncounted_) {
-        refuse_as(sqlstate::kNotSupported, statement.where,
-                  "ROW_COUNT is not supported beside PERFORM of a table, ON CONFLICT and INSERT of several "
-                  "rows, as at line {}; use FOUND, or count(*)",
-                  uncounted_->line);
-      }
-      from = row_count_;
-    } else if (word == "stacked returned_sqlstate") {
-      from = handler_->sqlstate;
-    } else if (word == "stacked message_text") {
-      from = handler_->message;
-    } else {
-      refuse_as(
-          sqlstate::kNotSupported, statement.where,
-          "GET DIAGNOSTICS gives ROW_COUNT, and in a handler RETURNED_SQLSTATE and MESSAGE_TEXT; not {}",
-          word);
-    }
-    ir::Expr value = nodes::make_variable(from, names_.type_of(from), statement.where);
-    out.push_back(make_assign(variable, folded(convert_for_variable(names_, variable, std::move(value))),
-                              statement.where));
-  }
-}
-
-// BEGIN ... EXCEPTION WHEN ... END: what the body changed is taken back, and the handlers are branches of IF.
-void ProcedureBinder::bind_handlers(const syntax::Block& block, Statements& out) {
-  const ir::SourceLocation where = block.handlers[0].where;
-  Statement attempt = make_statement(StatementKind::kTry, where);
-  Handler handler;
-  handler.sqlstate = attempt.sqlstate_variable = names_.declare_hidden("sqlstate", kTextOfError);
-  handler.message = attempt.message_variable = names_.declare_hidden("sqlerrm", kTextOfError);
-  Statements body;
-  bind_statements(block.statements, body);
-  for (Statement& each : body) attempt.body.push_back(std::move(each));
-  const Handler* const outer = std::exchange(handler_, &handler);
-  names_.open_block();
-  names_.declare_alias({"sqlstate", where}, handler.sqlstate);
-  names_.declare_alias({"sqlerrm", where}, handler.message);
-  Statements branches;
-  Statements* into = &branches;
-  for (const syntax::ExceptionHandler& each : block.handlers) {
-    Statement choice = make_statement(StatementKind::kIf, each.where);
-    choice.expr = handles(each, handler.sqlstate);
-    Statements handled;
-    names_.open_block();
-    bind_statements(each.statements, handled);
-    names_.close_block();
-    for (Statement& statement : handled) choice.body.push_back(std::move(statement));
-    into->push_back(std::move(choice));
-    into = &into->back().else_body;
-  }
-  Statement again = make_statement(StatementKind::kRaise, where);
-  again.sqlstate_variable = handler.sqlstate;
-  again.message = "%";
-  again.args.push_back(nodes::make_variable(handler.message, kTextOfError, where));
-  into->push_back(std::move(again));
-  names_.close_block();
-  handler_ = outer;
-  for (Statement& each : branches) attempt.else_body.push_back(std::move(each));
-  if (procedure_.by_chance.empty()) procedure_.by_chance = reason_of_try(attempt);
-  out.push_back(std::move(attempt));
-}
-
-ir::Expr ProcedureBinder::handles(const syntax::ExceptionHandler& handler, VariableId sqlstate) {
-  const auto text = [&](std::string of) {
-    ir::Expr constant = nodes::make(ir::ExprKind::kConstant, kTextOfError, handler.where);
-    strings_.push_back(std::move(of));
-    constant.constant = Value::of_text(strings_.back());
-    return constant;
-  };
-  const auto compare = [&](ir::Op op, ir::Expr left, std::string right) {
-    return nodes::make_binary(op, nodes::kBoolean, std::move(left), text(std::move(right)), handler.where);
-  };
-  const ir::Expr state = nodes::make_variable(sqlstate, kTextOfError, handler.where);
-  std::vector<ir::Expr> conditions;
-  if (handler.sqlstates.empty()) {
-    // OTHERS leaves out what a cancelled query and a failed assertion raise.
-    conditions.push_back(compare(ir::Op::kNotEqual, state, "57014"));
-    conditions.push_back(compare(ir::Op::kNotEqual, state, "P0004"));
-    return ir::join(ir::Op::kAnd, conditions);
-  }
-  for (const std::string& code : handler.sqlstates) {
-    constexpr size_t kClass = 2;
-    if (!code.ends_with("000")) {
-      conditions.push_back(compare(ir::Op::kEqual, state, code));
-      continue;
-    }
-    // A whole class.
-    ir::Expr prefix = nodes::make(ir::ExprKind::kFunction, kTextOfError, handler.where);
-    prefix.function = ir::Function::kLeft;
-    prefix.args.push_back(state);
-    ir::Expr length = nodes::make(ir::ExprKind::kConstant, nodes::kInt, handler.where);
-    length.constant = Value::of_int(kClass);
-    prefix.args.push_back(std::move(length));
-    conditions.push_back(compare(ir::Op::kEqual, std::move(prefix), code.substr(0, kClass)));
-  }
-  return ir::join(ir::Op::kOr, conditions);
 }
 
 // FOREACH x IN ARRAY a: a loop over the places of a copy of the array.
@@ -592,12 +478,6 @@ void ProcedureBinder::bind_for_each(const syntax::Statement& statement, Statemen
   bind_loop_body(statement, body);
   for (Statement& each : body) loop.body.push_back(std::move(each));
   out.push_back(std::move(loop));
-}
-
-std::string reason_of_try(const ir::Statement& attempt) {
-  return fmt::format(
-      "line {}: an EXCEPTION block takes back what its statements changed, which replay in parts does not",
-      attempt.where.line);
 }
 
 }  // namespace mneme

@@ -76,6 +76,7 @@ ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId i
   procedure_.name = from.name.text;
   procedure_.where = from.name.where;
   procedure_.is_function = from.is_function;
+  procedure_.is_sql = from.is_sql;
   names_.begin_routine(from.name.text);
   names_.open_block();
   bind_parameters(from);
@@ -90,6 +91,7 @@ ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId i
   bind_routine_body(from, procedure_.body);
   names_.close_block();
   if (row_count_.valid()) {
+    check_counted();
     keep_row_count(procedure_.body);
     procedure_.body.insert(
         procedure_.body.begin(),
@@ -102,6 +104,7 @@ ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId i
     begin.expr = make_boolean(false, from.name.where);
     procedure_.body.insert(procedure_.body.begin(), std::move(begin));
   }
+  drop_unkept_found(procedure_.body);
   return std::move(procedure_);
 }
 
@@ -112,9 +115,9 @@ void ProcedureBinder::bind_parameters(const syntax::Procedure& from) {
     }
     const Type type = names_.read_type(parameter.type);
     const std::string number = "$" + std::to_string(procedure_.parameters.size() + 1);
-    if (parameter.inout && from.is_function) {
+    if (parameter.inout && from.is_function && from.returns) {
       refuse_as(sqlstate::kNotSupported, parameter.name.where,
-                "a function returns one value, by RETURNS; OUT parameters are for procedures");
+                "a function with OUT parameters returns these, and has no RETURNS; leave it out");
     }
     const VariableId variable = parameter.name.empty() ? names_.declare_hidden("", type)
                                                        : names_.declare(parameter.name, type, false, true);
@@ -347,22 +350,22 @@ void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& va
          "an array is assigned '{{}}', array_append(itself, x), or another array of the same type; not this");
 }
 
-ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& statement,
+ir::Expr ProcedureBinder::bind_branch_condition(const std::optional<syntax::Expr>& of,
                                                 const syntax::Branch& branch, Statements& out) {
-  if (!statement.expr) {
+  if (!of) {
     if (branch.conditions.size() != 1) {
       refuse(branch.where, "a WHEN of a CASE without an expression takes one condition; join them with OR");
     }
     return bind_condition(queries_.hoist(branch.conditions[0], out));
   }
   // PostgreSQL keeps the subject in a variable: a bare literal is text, whatever it meets.
-  syntax::Expr subject = queries_.hoist(*statement.expr, out);
+  syntax::Expr subject = *of;
   if (subject.kind == syntax::ExprKind::kString || subject.kind == syntax::ExprKind::kNull) {
     subject = {};
     subject.kind = syntax::ExprKind::kCast;
     subject.type.base = "text";
-    subject.where = subject.type.where = statement.expr->where;
-    subject.args = {*statement.expr};
+    subject.where = subject.type.where = of->where;
+    subject.args = {*of};
   }
   // CASE x WHEN a, b is x = a OR x = b. Only a and b are constants to PostgreSQL.
   ExpressionBinder binder(names_, strings_);
@@ -381,9 +384,12 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
 
 void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statements& out) {
   Statements* into = &out;
+  // What CASE compares is evaluated once.
+  std::optional<syntax::Expr> subject;
+  if (statement.expr) subject = queries_.hoist(*statement.expr, out);
   for (const syntax::Branch& branch : statement.branches) {
     Statement choice = make_statement(StatementKind::kIf, branch.where);
-    choice.expr = bind_branch_condition(statement, branch, *into);
+    choice.expr = bind_branch_condition(subject, branch, *into);
     bind_statements(branch.statements, choice.body);
     into->push_back(std::move(choice));
     into = &into->back().else_body;
@@ -482,6 +488,10 @@ OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operat
 
 void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
+  const syntax::Operation& written = *statement.operation;
+  if (written.kind == ir::OperationKind::kSelect && written.tables.empty())
+    return bind_values(statement, out);
+  if (written.query) return bind_insert_of_query(statement, out);
   const auto bound = [&](const syntax::Operation& from, Statements& before) {
     Statement operation = make_statement(StatementKind::kOperation, statement.where);
     operation.operation = bind_operation_into(
@@ -500,7 +510,6 @@ void ProcedureBinder::bind_operation(const syntax::Statement& statement, Stateme
     refuse_as(sqlstate::kNotSupported, conflict->where,
               "ON CONFLICT DO UPDATE of several rows is not supported; write an INSERT for each");
   }
-  const syntax::Operation& written = *statement.operation;
   if (written.on_conflict || !written.more_rows.empty() || (perform && !written.tables.empty()))
     uncounted_ = statement.where;
   add(without_calls(written, out));
@@ -513,20 +522,14 @@ void ProcedureBinder::bind_operation(const syntax::Statement& statement, Stateme
   }
 }
 
-// A statement's calls come before it, where it evaluates their arguments once: its values, or the select list
-// of a SELECT without tables.
+// An INSERT's calls come before it, as it evaluates their arguments once.
 syntax::Operation ProcedureBinder::without_calls(const syntax::Operation& from, Statements& out) {
-  const bool selects_values = from.kind == ir::OperationKind::kSelect && from.tables.empty() &&
-                              from.conditions.empty() && !from.limit && !from.offset;
-  if (from.kind != ir::OperationKind::kInsert && !selects_values) return from;
+  if (from.kind != ir::OperationKind::kInsert) return from;
   syntax::Operation changed = from;
   const auto take_out = [&](syntax::Expr& expr) {
     if (queries_.has_statement_call(expr)) expr = queries_.hoist(expr, out);
   };
   for (syntax::Expr& value : changed.values) take_out(value);
-  for (syntax::SelectItem& item : changed.items) {
-    if (selects_values && !item.star) take_out(item.expr);
-  }
   return changed;
 }
 
@@ -545,10 +548,23 @@ void ProcedureBinder::keep_row_count(Statements& statements) {
   }
 }
 
+// No statement reads the FOUND that these set.
+void ProcedureBinder::drop_unkept_found(Statements& statements) {
+  std::erase_if(statements, [](const Statement& statement) {
+    return statement.kind == StatementKind::kAssign && !statement.variable.valid();
+  });
+  for (Statement& statement : statements) {
+    drop_unkept_found(statement.body);
+    drop_unkept_found(statement.else_body);
+  }
+}
+
 // The procedure reads FOUND somewhere: every statement that sets it says so. Those that constraints add have
 // variables of their own for it.
 void ProcedureBinder::keep_found(Statements& statements) {
   for (Statement& statement : statements) {
+    if (statement.kind == StatementKind::kAssign && !statement.variable.valid())
+      statement.variable = procedure_.found;
     if (statement.kind == StatementKind::kForRange || statement.kind == StatementKind::kForQuery) {
       if (!statement.found.valid()) statement.found = procedure_.found;
     }

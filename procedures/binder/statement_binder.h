@@ -43,7 +43,7 @@ class ProcedureBinder {
  private:
   using Statements = std::vector<ir::Statement>;
 
-  // A loop around the statement, or a block with a label that an EXIT names, which is a loop of one iteration.
+  // A loop around the statement, or a block with a label that an EXIT names: a loop of one iteration.
   struct Loop {
     std::string label;  // "" without one
     bool is_block = false;
@@ -80,6 +80,10 @@ class ProcedureBinder {
   void bind_assert(const syntax::Statement& statement, Statements& out);
   void bind_diagnostics(const syntax::Statement& statement, Statements& out);
   void bind_for_each(const syntax::Statement& statement, Statements& out);
+  void bind_values(const syntax::Statement& statement, Statements& out);
+  void bind_insert_of_query(const syntax::Statement& statement, Statements& out);
+  static bool sets_found(const Statements& statements);
+  static void drop_unkept_found(Statements& statements);
   void bind_handlers(const syntax::Block& block, Statements& out);
   ir::Expr handles(const syntax::ExceptionHandler& handler, VariableId sqlstate);
   ir::Expr bind_text(const syntax::Expr& expr, std::string_view what, Statements& out);
@@ -95,7 +99,8 @@ class ProcedureBinder {
   void bind_array_assign(VariableId array, const syntax::Expr& value, ir::SourceLocation where,
                          Statements& out);
   void bind_branches(const syntax::Statement& statement, Statements& out);
-  ir::Expr bind_branch_condition(const syntax::Statement& statement, const syntax::Branch& branch,
+  // `subject`: of CASE, without its queries.
+  ir::Expr bind_branch_condition(const std::optional<syntax::Expr>& subject, const syntax::Branch& branch,
                                  Statements& out);
   void bind_while(const syntax::Statement& statement, Statements& out);
   void bind_for_range(const syntax::Statement& statement, Statements& out);
@@ -115,6 +120,8 @@ class ProcedureBinder {
                                   const std::vector<syntax::Target>& targets, Statements& out);
   void keep_found(Statements& statements);
   void keep_row_count(Statements& statements);
+  // Refuses ROW_COUNT beside a statement whose rows it would not count.
+  void check_counted() const;
 
   std::deque<std::string>& strings_;
   ir::Procedure procedure_;

@@ -154,8 +154,10 @@ std::string procedure_arguments(const ir::Procedure& procedure) {
 
 int64_t result_type(const ir::Procedure& procedure) {
   if (!procedure.has_result) {
-    const bool has_results = std::ranges::any_of(procedure.parameters, &ir::Parameter::inout);
-    return has_results ? kRecordType : kVoidType;
+    const auto results = std::ranges::count_if(procedure.parameters, &ir::Parameter::inout);
+    if (results != 1 || !procedure.is_function) return results == 0 ? kVoidType : kRecordType;
+    const auto only = std::ranges::find(procedure.parameters, true, &ir::Parameter::inout);
+    return oid_of(procedure.variables[only->variable.value].type);
   }
   return oid_of(procedure.variables[procedure.parameters.back().variable.value].type);
 }

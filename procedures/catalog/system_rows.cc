@@ -254,7 +254,8 @@ void procedures(const SystemCatalog& catalog, RowMaker& rows) {
     rows.set("oid", oids::of(procedure.id)).set("proname", procedure.name);
     rows.set("prokind", procedure.is_function ? "f" : "p").set("prorettype", oids::result_type(procedure));
     rows.set("pronargs", count).set("proargtypes", with_blanks(taken));
-    if (!types.empty() && !procedure.is_function)
+    const bool has_modes = !procedure.is_function || modes.find_first_not_of("i,") != std::string::npos;
+    if (!types.empty() && has_modes)
       rows.set("proallargtypes", "{" + types + "}").set("proargmodes", "{" + modes + "}");
     if (has_names) rows.set("proargnames", "{" + names + "}");
     rows.add();

@@ -352,8 +352,8 @@ Flow Interpreter::Machine::run_raise(const Statement& statement) {
   return Flow::kFailed;
 }
 
-// An error that the body raises takes back what the body has changed, and the handlers run. Whatever else ends
-// the run ends it here, too.
+// An error that the body raises takes back what the body has changed, and the handlers run. Whatever else
+// ends the run ends it here, too.
 Flow Interpreter::Machine::run_try(const Statement& statement) {
   const std::unique_ptr<RowAccess::Mark> mark = state_.rows->mark();
   const size_t height = operations_.height();

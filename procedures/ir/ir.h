@@ -354,6 +354,7 @@ struct Procedure {
   SourceLocation where;
   bool is_function = false;
   bool has_result = false;          // a function's last parameter is what it returns
+  bool is_sql = false;              // LANGUAGE sql
   std::vector<Variable> variables;  // parameters first, in order
   std::vector<Parameter> parameters;
   // The call's time, where the procedure asks for it: a hidden argument after the others, fixed at the call

@@ -465,9 +465,9 @@ class DefinitionReader {
       if (!procedure.is_function)
         refuse(location(context->typeName()), "a procedure returns nothing; give it an INOUT parameter");
       procedure.returns = returned_type(context->typeName());
-    } else if (procedure.is_function) {
-      // A function may return its only OUT parameter; what is returned otherwise has to be said.
-      refuse_as(procedure.parameters.empty() ? "42P13" : sqlstate::kNotSupported, procedure.name.where,
+    } else if (procedure.is_function &&
+               std::ranges::none_of(procedure.parameters, &syntax::Parameter::inout)) {
+      refuse_as("42P13", procedure.name.where,
                 "function result type must be specified: write RETURNS and a type");
     }
     MnemeParser::BodyClauseContext* body = nullptr;

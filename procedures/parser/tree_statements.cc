@@ -208,11 +208,6 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   }
   if (context->DEFAULT()) operation.gives_defaults = true;
   if (context->selectQuery()) {
-    if (!rows_go_to_user_) {
-      refuse_as(sqlstate::kNotSupported, location(context->selectQuery()),
-                "INSERT ... SELECT is not supported; use FOR r IN SELECT ... LOOP INSERT ... "
-                "VALUES ... END LOOP");
-    }
     operation.query = read_query(context->selectQuery());
   }
   if (context->onConflict()) operation.on_conflict = on_conflict(context->onConflict());

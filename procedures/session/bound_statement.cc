@@ -33,6 +33,14 @@ void BoundStatement::bind(const Program& program) {
   }
 }
 
+namespace {
+
+bool callee_returns_parameter(const ir::Procedure& callee) {
+  return std::ranges::any_of(callee.parameters, &ir::Parameter::inout);
+}
+
+}  // namespace
+
 // SELECT f(...) and SELECT * FROM f(...), alone, are calls; the name of their column is in `column`.
 std::optional<syntax::Command> BoundStatement::function_call(const Program& program,
                                                              const syntax::Query& query, bool& is_expression,
@@ -76,12 +84,27 @@ std::optional<syntax::Command> BoundStatement::function_call(const Program& prog
 
 void BoundStatement::bind_function_call(const Program& program, const syntax::Command& call,
                                         std::string column) {
+  const bool is_table = !command_->operation->query->first.select->from.empty();
   call_ = bind_call(program, call, parameters_);
   const ir::Procedure& callee = program.procedure(call_->callee);
+  columns_.clear();
+  for (const ir::Parameter& parameter : callee.parameters) {
+    const ir::Variable& variable = callee.variables[parameter.variable.value];
+    if (parameter.inout) columns_.push_back({variable.name, variable.type});
+  }
+  const bool is_row = columns_.size() > 1;
+  if (is_row && !is_table) {
+    refuse_as(
+        sqlstate::kNotSupported, call.name.where,
+        "function {} returns several values, and a value of several is not supported; write SELECT * FROM "
+        "{}(...)",
+        callee.name, callee.name);
+  }
   // What a void function returns is an empty text to clients.
-  const Type type = callee.has_result ? callee.variables[callee.parameters.back().variable.value].type
-                                      : Type{.kind = TypeKind::kVarchar, .is_text = true};
-  columns_ = {{std::move(column), type}};
+  if (columns_.empty()) columns_.push_back({"", Type{.kind = TypeKind::kVarchar, .is_text = true}});
+  // An only OUT parameter names the column of SELECT * FROM f(...).
+  const bool keeps_name = is_row || (is_table && !callee.has_result && callee_returns_parameter(callee));
+  if (!keeps_name) columns_[0].name = std::move(column);
 }
 
 void BoundStatement::bind_query_of_any_form(const Program& program) {

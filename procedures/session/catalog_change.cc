@@ -341,7 +341,9 @@ class Change : private ProgramEdit {
     }
     if (command_.routine != syntax::RoutineKind::kAny &&
         procedure->is_function != (command_.routine == syntax::RoutineKind::kFunction)) {
-      refuse_change(sqlstate::kWrongObject, "{} is not a {}", name, routine_word());
+      const bool names_types = !command_.parameter_types.empty() && command_.parameter_types[0];
+      refuse_change(names_types ? sqlstate::kWrongObject : sqlstate::kUndefinedFunction, "{} is not a {}",
+                    name, routine_word());
     }
     if (!has_written_parameters(*procedure)) {
       refuse_change(sqlstate::kUndefinedFunction, "{} {} with these parameters does not exist",

@@ -279,8 +279,9 @@ StatementResult SqlSession::run_call(const BoundCall& bound, std::span<const Arg
 namespace {
 
 StatementResult called(const ir::Procedure& callee, std::span<const Argument> results, ResultSink& rows) {
-  const Argument nothing = Argument::of(Value::of_text(""));
-  if (callee.is_function && !callee.has_result) results = {&nothing, 1};
+  // What a void function returns is an empty text, and NULL in LANGUAGE sql.
+  const Argument nothing = callee.is_sql ? Argument() : Argument::of(Value::of_text(""));
+  if (callee.is_function && results.empty()) results = {&nothing, 1};
   if (!results.empty()) rows.add(results);
   StatementResult told;
   told.tag = callee.is_function ? "SELECT 1" : "CALL";

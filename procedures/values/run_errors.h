@@ -34,8 +34,8 @@ struct TypedValue {
   Type type;
   Value value;
 };
-// RAISE: the message has the arguments in place of the format's percent signs; the detail and the hint are the
-// last arguments.
+// RAISE: the message has the arguments in place of the format's percent signs; the detail and the hint are
+// the last arguments.
 struct RaiseFormat {
   const char* sqlstate;
   std::string_view format;
