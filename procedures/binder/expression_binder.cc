@@ -499,6 +499,8 @@ Expr ExpressionBinder::bind_sequence(const syntax::Expr& expr) {
 }
 
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
+  if (!expr.qualifier.empty() && !names_.find_routine(expr.text))
+    refuse_as(sqlstate::kUndefinedFunction, expr.where, "function public.{} does not exist", expr.text);
   if (expr.window) {
     if (query_ != nullptr) return query_->bind_window(expr);
     if (names_.allows_sequences() && sources_.empty())
@@ -539,6 +541,7 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
     if (std::optional<Expr> call = query_->bind_catalog_call(expr, *this)) return *std::move(call);
   }
   if (!is_own_function(expr.text)) {
+    names_.check_recursion(expr.text, expr.where);
     if (const syntax::Procedure* routine = names_.find_routine(expr.text))
       return bind_routine(expr, *routine);
   }

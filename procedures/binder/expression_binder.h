@@ -114,8 +114,9 @@ inline constexpr std::string_view kTimeAdvice =
 
 // Returns whether the database itself has a function of this name, aggregates included.
 bool is_own_function(std::string_view name);
-// Returns the expression that a function's body returns, if that is all it does; else nullptr.
-const syntax::Expr* expression_of(const syntax::Procedure& routine);
+// Returns the expression that a function's body returns, if that is all it does. `with_branches`: IF may
+// choose among several, which are one CASE then.
+std::optional<syntax::Expr> expression_of(const syntax::Procedure& routine, bool with_branches);
 // Returns whether PostgreSQL converts an argument of one type to a parameter of the other without a cast.
 bool converts_implicitly(const Type& from, const Type& to);
 // Binds the argument of a parameter, with its own digits and characters: PostgreSQL ignores a parameter's

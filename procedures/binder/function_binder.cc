@@ -5,11 +5,13 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
+#include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 
 namespace mneme {
@@ -359,17 +361,8 @@ bool is_own_function(std::string_view name) {
 
 namespace {
 
-bool has_query(const syntax::Expr& expr) {
-  return expr.query != nullptr || std::ranges::any_of(expr.args, has_query);
-}
-
-// Whether a part of the expression is evaluated for some values alone.
-bool is_conditional(const syntax::Expr& expr) {
-  using Kind = syntax::ExprKind;
-  const bool here = expr.kind == Kind::kCase || expr.kind == Kind::kInList || expr.kind == Kind::kBetween ||
-                    (expr.kind == Kind::kBinary && (expr.op == ir::Op::kAnd || expr.op == ir::Op::kOr)) ||
-                    (expr.kind == Kind::kCall && (expr.text == "coalesce" || !is_own_function(expr.text)));
-  return here || std::ranges::any_of(expr.args, is_conditional);
+bool looks_at_rows(const syntax::Expr& expr) {
+  return expr.query != nullptr || std::ranges::any_of(expr.args, looks_at_rows);
 }
 
 bool names_parameter(const syntax::Expr& expr, const std::string& name, const std::string& number) {
@@ -377,6 +370,29 @@ bool names_parameter(const syntax::Expr& expr, const std::string& name, const st
   if (expr.kind == syntax::ExprKind::kParameter && expr.text == number) return true;
   return std::ranges::any_of(expr.args,
                              [&](const syntax::Expr& arg) { return names_parameter(arg, name, number); });
+}
+
+// Whether the expression evaluates the parameter whatever the values are.
+bool always_evaluates(const syntax::Expr& expr, const std::string& name, const std::string& number) {
+  using Kind = syntax::ExprKind;
+  size_t always = expr.args.size();
+  const bool is_and = expr.kind == Kind::kBinary && (expr.op == ir::Op::kAnd || expr.op == ir::Op::kOr);
+  if (is_and || expr.kind == Kind::kCase || (expr.kind == Kind::kCall && expr.text == "coalesce")) always = 1;
+  if (expr.kind == Kind::kInList || expr.kind == Kind::kBetween) always = 2;
+  if (expr.kind == Kind::kCall && !is_own_function(expr.text)) always = 0;
+  if (expr.args.empty()) return names_parameter(expr, name, number);
+  return std::ranges::any_of(std::span(expr.args).first(std::min(always, expr.args.size())),
+                             [&](const syntax::Expr& arg) { return always_evaluates(arg, name, number); });
+}
+
+// Whether it is another value each time.
+bool is_volatile(const Expr& whole) {
+  bool found = false;
+  ir::walk(whole, [&](const Expr& expr) {
+    found |= expr.function == Function::kNextValue || expr.function == Function::kCurrentValue ||
+             expr.function == Function::kSetValue;
+  });
+  return found;
 }
 
 // Whether the expression neither fails nor does anything, however often it is evaluated.
@@ -415,15 +431,42 @@ class NamesInFunction final : public QueryNames {
 
 }  // namespace
 
-const syntax::Expr* expression_of(const syntax::Procedure& routine) {
+namespace {
+
+// What a list of statements returns, as an expression: RETURN, and IF whose branches all return.
+std::optional<syntax::Expr> returned_by(std::span<const syntax::Statement> statements, bool with_branches) {
+  if (statements.empty()) return std::nullopt;
+  const syntax::Statement& first = statements[0];
+  const auto is_alone = [](const syntax::Expr& expr) {
+    return !looks_at_rows(expr) && !names_parameter(expr, "found", "");
+  };
+  if (first.kind == syntax::StatementKind::kReturn && first.expr && is_alone(*first.expr)) return first.expr;
+  if (first.kind != syntax::StatementKind::kIf || !with_branches) return std::nullopt;
+  syntax::Expr choice;
+  choice.kind = syntax::ExprKind::kCase;
+  choice.has_else = true;
+  choice.where = first.where;
+  for (const syntax::Branch& branch : first.branches) {
+    std::optional<syntax::Expr> result = returned_by(branch.statements, with_branches);
+    if (!result || !is_alone(branch.conditions[0])) return std::nullopt;
+    choice.args.push_back(branch.conditions[0]);
+    choice.args.push_back(*std::move(result));
+  }
+  std::optional<syntax::Expr> otherwise = first.has_else ? returned_by(first.body, with_branches)
+                                                         : returned_by(statements.subspan(1), with_branches);
+  if (!otherwise) return std::nullopt;
+  choice.args.push_back(*std::move(otherwise));
+  return choice;
+}
+
+}  // namespace
+
+std::optional<syntax::Expr> expression_of(const syntax::Procedure& routine, bool with_branches) {
   const syntax::Block& body = routine.body;
   if (!routine.is_function || !routine.returns || routine.returns_void() || !body.declarations.empty() ||
-      !body.handlers.empty() || body.statements.size() != 1)
-    return nullptr;
-  const syntax::Statement& only = body.statements[0];
-  if (only.kind != syntax::StatementKind::kReturn || !only.expr || has_query(*only.expr)) return nullptr;
-  if (names_parameter(*only.expr, "found", "")) return nullptr;
-  return &*only.expr;
+      !body.handlers.empty())
+    return std::nullopt;
+  return returned_by(body.statements, with_branches);
 }
 
 Expr argument_for(Expr value, const Type& parameter, size_t number, const syntax::Procedure& routine) {
@@ -448,51 +491,13 @@ Expr argument_for(Expr value, const Type& parameter, size_t number, const syntax
   return converted;
 }
 
-Type result_type(const syntax::Procedure& routine, const Names& names) {
-  Type type;
-  if (routine.returns->table.empty() && routine.returns->modifiers.empty() &&
-      (routine.returns->base == "numeric" || routine.returns->base == "decimal")) {
-    type = numeric_type(0);
-  } else {
-    type = names.read_type(*routine.returns);
-  }
-  type.precision = 0;
-  type.length = 0;
-  if (type.kind == TypeKind::kNumeric) type.scale = 0;
-  return type;
-}
-
-std::vector<const syntax::Expr*> arguments_of(const syntax::Procedure& routine,
-                                              const std::vector<syntax::Expr>& args,
-                                              ir::SourceLocation where) {
-  std::vector<const syntax::Expr*> taken;
-  size_t next = 0;
-  for (const syntax::Parameter& parameter : routine.parameters) {
-    // A function's call names no OUT parameters; a CALL names them, and gives them nothing.
-    if (parameter.out && routine.is_function) {
-      taken.push_back(nullptr);
-    } else if (next < args.size()) {
-      taken.push_back(&args[next++]);
-    } else if (parameter.initial) {
-      taken.push_back(&*parameter.initial);
-    } else {
-      next = args.size() + 1;
-      break;
-    }
-  }
-  if (next == args.size() && taken.size() == routine.parameters.size()) return taken;
-  refuse_as(sqlstate::kUndefinedFunction, where, "{} {} takes {} arguments, and is given {}",
-            routine.is_function ? "function" : "procedure", routine.name.text, routine.parameters.size(),
-            args.size());
-}
-
 // The expression stands in the place of the call, and the arguments in the place of the parameters.
 Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Procedure& routine) {
   const std::string& name = call.text;
   if (!routine.is_function)
     refuse_as(sqlstate::kWrongObject, call.where, "{} is a procedure; to call a procedure, use CALL", name);
-  const syntax::Expr* body = expression_of(routine);
-  if (body == nullptr) {
+  const std::optional<syntax::Expr> body = expression_of(routine, true);
+  if (!body) {
     refuse_as(sqlstate::kNotSupported, call.where,
               "function {} is more than an expression, and may be called here as SELECT {}(...) alone, or as "
               "variable := {}(...) in a procedure: assign what it returns first",
@@ -508,14 +513,14 @@ Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Proc
     }
     values.push_back(argument_for(bind(*given[i]), type, i + 1, routine));
     const std::string number = std::to_string(i + 1);
-    const bool always = !routine.is_strict && !is_conditional(*body) &&
-                        names_parameter(*body, routine.parameters[i].name.text, number);
-    if (!always && !is_plain(values.back())) {
-      refuse_as(
-          sqlstate::kNotSupported, given[i]->where,
-          "function {} may not come to evaluate this argument, which PostgreSQL evaluates first; assign it "
-          "to a variable, or write the function's expression",
-          name);
+    const bool always =
+        !routine.is_strict && always_evaluates(*body, routine.parameters[i].name.text, number);
+    if ((!always && !is_plain(values.back())) || is_volatile(values.back())) {
+      refuse_as(sqlstate::kNotSupported, given[i]->where,
+                "function {} may not evaluate this argument, or more than once, where PostgreSQL evaluates "
+                "it once; assign it "
+                "to a variable, or write the function's expression",
+                name);
     }
   }
   Names::Blocks around = names_.enter_routine(name, call.where);

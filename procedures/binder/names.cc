@@ -66,13 +66,17 @@ const syntax::Procedure* Names::find_routine(const std::string& name) {
   return routine;
 }
 
-Names::Blocks Names::enter_routine(const std::string& name, ir::SourceLocation where) {
+void Names::check_recursion(const std::string& name, ir::SourceLocation where) const {
   if (std::ranges::find(active_, name) != active_.end()) {
     refuse_as(sqlstate::kNotSupported, where,
               "{} calls itself, which is not supported: what is called is written in the call's place; use a "
               "loop",
               name);
   }
+}
+
+Names::Blocks Names::enter_routine(const std::string& name, ir::SourceLocation where) {
+  check_recursion(name, where);
   constexpr size_t kMostNested = 16;
   if (active_.size() >= kMostNested)
     refuse_as(sqlstate::kTooComplex, where, "calls are nested more than {} deep here", kMostNested);

@@ -84,6 +84,8 @@ class Names {
   void leave_routine(Blocks blocks);
   // The procedure that is bound is one that no other may call from here on.
   void begin_routine(const std::string& name) { active_.push_back(name); }
+  // Refuses the call of a routine whose body is being bound.
+  void check_recursion(const std::string& name, ir::SourceLocation where) const;
 
   VariableId declare(const syntax::Name& name, const Type& type, bool constant, bool parameter);
   // A parameter of an expression's function.

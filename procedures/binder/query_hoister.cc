@@ -57,8 +57,8 @@ const syntax::Procedure* QueryHoister::statement_function(const syntax::Expr& ex
     return arg.kind <= syntax::ExprKind::kTimestamp || arg.kind == syntax::ExprKind::kReference ||
            arg.kind == syntax::ExprKind::kParameter;
   };
-  const syntax::Expr* body = expression_of(*routine);
-  const bool is_expression = body != nullptr && takes_values && std::ranges::all_of(expr.args, is_plain) &&
+  const std::optional<syntax::Expr> body = expression_of(*routine, false);
+  const bool is_expression = body && takes_values && std::ranges::all_of(expr.args, is_plain) &&
                              !has_statement_call(*body, depth + 1);
   return is_expression ? nullptr : routine;
 }

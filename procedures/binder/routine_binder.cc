@@ -70,6 +70,44 @@ syntax::Expr text_literal(std::string text, ir::SourceLocation where) {
 
 }  // namespace
 
+Type result_type(const syntax::Procedure& routine, const Names& names) {
+  Type type;
+  if (routine.returns->table.empty() && routine.returns->modifiers.empty() &&
+      (routine.returns->base == "numeric" || routine.returns->base == "decimal")) {
+    type = numeric_type(0);
+  } else {
+    type = names.read_type(*routine.returns);
+  }
+  type.precision = 0;
+  type.length = 0;
+  if (type.kind == TypeKind::kNumeric) type.scale = 0;
+  return type;
+}
+
+std::vector<const syntax::Expr*> arguments_of(const syntax::Procedure& routine,
+                                              const std::vector<syntax::Expr>& args,
+                                              ir::SourceLocation where) {
+  std::vector<const syntax::Expr*> taken;
+  size_t next = 0;
+  for (const syntax::Parameter& parameter : routine.parameters) {
+    // A function's call names no OUT parameters; a CALL names them, and gives them nothing.
+    if (parameter.out && routine.is_function) {
+      taken.push_back(nullptr);
+    } else if (next < args.size()) {
+      taken.push_back(&args[next++]);
+    } else if (parameter.initial) {
+      taken.push_back(&*parameter.initial);
+    } else {
+      next = args.size() + 1;
+      break;
+    }
+  }
+  if (next == args.size() && taken.size() == routine.parameters.size()) return taken;
+  refuse_as(sqlstate::kUndefinedFunction, where, "{} {} takes {} arguments, and is given {}",
+            routine.is_function ? "function" : "procedure", routine.name.text, routine.parameters.size(),
+            args.size());
+}
+
 void ProcedureBinder::bind_routine_body(const syntax::Procedure& routine, Statements& out) {
   const bool has_result = routine_->result.valid();
   const bool returns = always_returns(routine.body);
@@ -344,6 +382,7 @@ syntax::Expr ProcedureBinder::call_in_expression(const syntax::Expr& call, const
 void ProcedureBinder::bind_call(const syntax::Statement& statement, Statements& out) {
   const std::string& name = statement.name.text;
   const syntax::Procedure* callee = names_.find_routine(name);
+  names_.check_recursion(name, statement.name.where);
   if (callee == nullptr)
     refuse_as(sqlstate::kUndefinedFunction, statement.name.where, "procedure {} does not exist", name);
   if (callee->is_function) {

@@ -480,7 +480,7 @@ class DefinitionReader {
       } else if (auto* given = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
         if (body != nullptr) refuse(location(given), "{} {} has a second body", word, procedure.name.text);
         body = given;
-      } else if (!procedure.is_function) {
+      } else if (!procedure.is_function && definition_word(clause->getStart()->getText()) != "security") {
         refuse_as("42P13", location(clause), "invalid attribute in procedure definition");
       } else if (auto* attribute = dynamic_cast<MnemeParser::AttributeClauseContext*>(clause)) {
         check_attribute(attribute);
