@@ -521,6 +521,10 @@ class DefinitionReader {
 
   static syntax::TypeName returned_type(MnemeParser::TypeNameContext* context) {
     syntax::TypeName type = read_type(context);
+    if (type.base == "setof") {
+      refuse_as(sqlstate::kNotSupported, type.where,
+                "functions that return rows are not supported; return a value");
+    }
     if (type.base == "trigger" || type.base == "record" || type.base == syntax::kRowType || type.is_array) {
       refuse_as(sqlstate::kNotSupported, type.where,
                 "a function returns one value of a scalar type, or void; not {}",
@@ -541,7 +545,7 @@ class DefinitionReader {
     return language;
   }
 
-  // What says nothing about results. A function's cost and volatility are hints to a planner.
+  // A function's cost and volatility are hints to a planner.
   static void check_attribute(MnemeParser::AttributeClauseContext* context) {
     constexpr auto kAttributes = std::to_array<std::string_view>(
         {"immutable", "stable", "volatile", "not leakproof", "security invoker", "parallel safe",
@@ -549,8 +553,7 @@ class DefinitionReader {
     std::string text;
     for (auto* child : context->children)
       text += (text.empty() ? "" : " ") + definition_word(child->getText());
-    const bool is_cost = text.starts_with("cost ") && context->INTEGER() != nullptr;
-    if (is_cost || std::ranges::find(kAttributes, text) != kAttributes.end()) return;
+    if (text.starts_with("cost ") || std::ranges::find(kAttributes, text) != kAttributes.end()) return;
     refuse_as(sqlstate::kNotSupported, location(context),
               "the attribute \"{}\" is not supported; leave it out", text);
   }
