@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace mneme {
 namespace {
@@ -24,7 +25,7 @@ bool has_jump(const Statement& statement) {
 // Whether running the statements surely ends in a RAISE. A jump may lead past it.
 bool must_raise(const std::vector<Statement>& statements) {
   for (const Statement& statement : statements) {
-    if (statement.kind == StatementKind::kRaise) return true;
+    if (statement.kind == StatementKind::kRaise && statement.level == ir::RaiseLevel::kException) return true;
     if (statement.kind == StatementKind::kIf && must_raise(statement.body) &&
         must_raise(statement.else_body)) {
       return true;
@@ -32,6 +33,13 @@ bool must_raise(const std::vector<Statement>& statements) {
     if (has_jump(statement)) return false;
   }
   return false;
+}
+
+bool catches_errors(std::span<const Statement> statements) {
+  return std::ranges::any_of(statements, [](const Statement& statement) {
+    return statement.kind == StatementKind::kTry || catches_errors(statement.body) ||
+           catches_errors(statement.else_body);
+  });
 }
 
 std::vector<Statement> committed(const std::vector<Statement>& statements) {
@@ -66,7 +74,9 @@ std::vector<Statement> committed(const std::vector<Statement>& statements) {
 
 }  // namespace
 
+// A call that catches errors is logged by the rows that it changed, and no part of it is replayed.
 std::vector<Statement> committed_body(const ir::Procedure& procedure) {
+  if (catches_errors(procedure.body)) return {};
   if (must_raise(procedure.body)) return {};
   return committed(procedure.body);
 }

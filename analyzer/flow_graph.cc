@@ -59,6 +59,7 @@ size_t FlowGraph::add_statement(const Statement& statement, size_t next) {
     case StatementKind::kReturn:
       return add_jump(statement, id, next);
     case StatementKind::kRaise:
+    case StatementKind::kTry:
       CHECK(false);  // a committed body has none
     case StatementKind::kIf: {
       const size_t then_begin = add_list(statement.body, next);

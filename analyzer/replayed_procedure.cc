@@ -19,6 +19,7 @@ ir::Procedure replayed_procedure(const Catalog& catalog, const ir::Procedure& pr
     const auto unused = [&](VariableId variable) { return !used.contains({operation.id, variable}); };
     std::erase_if(operation.outputs, [&](const ir::Output& output) { return unused(output.into); });
     if (operation.found.valid() && unused(operation.found)) operation.found = VariableId();
+    if (operation.row_count.valid() && unused(operation.row_count)) operation.row_count = VariableId();
     std::erase_if(operation.defines, unused);
     for (size_t i = 0; i < operation.access.size(); ++i) {
       operation.access[i].columns_read = columns_read(catalog, operation, i);

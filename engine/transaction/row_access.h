@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "base/function_ref.h"
@@ -92,6 +93,15 @@ class RowAccess {
   virtual AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) = 0;
 
   virtual AccessStatus erase(TableId table, RowRef& row) = 0;
+
+  // What was changed up to here; nullptr where changes can't be taken back. go_back_to() takes back what came
+  // later, and returns false where another transaction is in the way. Text that was read since stays.
+  class Mark {
+   public:
+    virtual ~Mark() = default;
+  };
+  virtual std::unique_ptr<Mark> mark() { return nullptr; }
+  [[nodiscard]] virtual bool go_back_to(const Mark&) { return false; }
 
   // Begins to fetch what finding these rows will need, all at once, and promises nothing.
   virtual void prefetch(std::span<const RowLookup>) {}

@@ -130,6 +130,8 @@ class Transaction final : public RowAccess {
   // transaction ends. False: a row that was changed has been changed by another transaction meanwhile; this
   // one can't commit.
   [[nodiscard]] bool roll_back_to(const Savepoint& savepoint);
+  std::unique_ptr<Mark> mark() override;
+  [[nodiscard]] bool go_back_to(const Mark& mark) override;
   // Whether all that was read still stands, so that it may be told of an error. The transaction goes on.
   bool has_read_consistently() { return validate(false); }
 

@@ -320,4 +320,25 @@ bool Transaction::roll_back_to(const Savepoint& savepoint) {
   return true;
 }
 
+namespace {
+
+class SavepointMark final : public RowAccess::Mark {
+ public:
+  explicit SavepointMark(Transaction::Savepoint point) : point_(std::move(point)) {}
+  const Transaction::Savepoint& point() const { return point_; }
+
+ private:
+  Transaction::Savepoint point_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowAccess::Mark> Transaction::mark() {
+  return std::make_unique<SavepointMark>(savepoint());
+}
+
+bool Transaction::go_back_to(const Mark& mark) {
+  return roll_back_to(static_cast<const SavepointMark&>(mark).point());
+}
+
 }  // namespace mneme

@@ -33,30 +33,6 @@ void expect_no_order_of_hash_tables(const Catalog& catalog, ir::Operation& opera
   operation.first_row_decides = false;
 }
 
-// Returns whether PostgreSQL converts an argument of one type to a parameter of the other without a cast.
-bool converts_implicitly(const Type& from, const Type& to) {
-  if (from.is_string() || to.is_string()) return from.is_string() && to.is_string();
-  if (from.kind == TypeKind::kDate && to.kind == TypeKind::kTimestamp) return true;
-  if (!from.is_number() || !to.is_number()) return from.kind == to.kind;
-  const auto width = [](const Type& type) {
-    switch (type.kind) {
-      case TypeKind::kSmallInt:
-        return 0;
-      case TypeKind::kInt:
-        return 1;
-      case TypeKind::kBigInt:
-        return 2;
-      case TypeKind::kNumeric:
-        return 3;
-      case TypeKind::kReal:
-        return 4;
-      default:
-        return 5;
-    }
-  };
-  return width(from) <= width(to);
-}
-
 class CallBinder {
  public:
   CallBinder(const Program& program, BoundCall& bound)
@@ -68,18 +44,35 @@ class CallBinder {
     const ir::Procedure* callee = program_.find_procedure(call.name.text);
     if (callee == nullptr)
       refuse_as(sqlstate::kUndefinedFunction, call.name.where, "procedure {} does not exist", call.name.text);
-    if (callee->parameters.size() != call.args.size()) {
-      refuse_as(sqlstate::kUndefinedFunction, call.name.where,
-                "procedure {} takes {} arguments, and is given {}", callee->name, callee->parameters.size(),
-                call.args.size());
+    if (callee->is_function && !call.calls_function) {
+      refuse_as(sqlstate::kWrongObject, call.name.where,
+                "{} is not a procedure; to call a function, use SELECT", callee->name);
     }
+    const syntax::Procedure& routine = *program_.find_routine(call.name.text);
+    const std::vector<const syntax::Expr*> given = arguments_of(routine, call.args, call.name.where);
     bound_.callee = callee->id;
     bound_.procedure.name = "arguments of " + callee->name;
     names_.open_block();
-    for (size_t i = 0; i < call.args.size(); ++i) bind_argument(*callee, i, call.args[i]);
+    syntax::Expr null;
+    null.where = call.name.where;
+    for (size_t i = 0; i < callee->parameters.size(); ++i) {
+      const bool is_out = callee->parameters[i].out;
+      if (is_out && i < given.size() && given[i] != nullptr && given[i]->kind == syntax::ExprKind::kParameter)
+        know_parameter(*given[i], callee->variables[callee->parameters[i].variable.value].type);
+      bind_argument(*callee, i, is_out ? null : *given[i]);
+    }
   }
 
  private:
+  // A parameter of the statement, without a type so far, is of this one.
+  void know_parameter(const syntax::Expr& expr, Type type) {
+    const VariableId own = names_.parameter(expr);
+    if (names_.type_of(own).kind != TypeKind::kNull) return;
+    type.precision = 0;
+    type.length = 0;
+    names_.set_parameter_type(own, type);
+  }
+
   void bind_argument(const ir::Procedure& callee, size_t n, const syntax::Expr& expr) {
     const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
     bound_.arrays.emplace_back();
@@ -87,15 +80,7 @@ class CallBinder {
       bound_.arrays.back() = array(expr, parameter.type);
       return;
     }
-    if (expr.kind == syntax::ExprKind::kParameter) {
-      const VariableId own = names_.parameter(expr);
-      if (names_.type_of(own).kind == TypeKind::kNull) {
-        Type type = parameter.type;
-        type.precision = 0;
-        type.length = 0;
-        names_.set_parameter_type(own, type);
-      }
-    }
+    if (expr.kind == syntax::ExprKind::kParameter) know_parameter(expr, parameter.type);
     // No name of the user's holds a blank.
     const syntax::Name name{fmt::format("argument {}", n + 1), expr.where};
     ir::Statement assign;
@@ -104,9 +89,9 @@ class CallBinder {
     ir::Expr value = binder.bind(expr);
     if (!is_unknown(value) && !converts_implicitly(value.type, parameter.type)) {
       refuse_as(sqlstate::kUndefinedFunction, expr.where,
-                "argument {} of procedure {} is of type {}, and this is of type {}; write CAST(... AS {})",
-                n + 1, callee.name, type_name(parameter.type), type_name(value.type),
-                to_string(parameter.type));
+                "argument {} of {} {} is of type {}, and this is of type {}; write CAST(... AS {})", n + 1,
+                callee.is_function ? "function" : "procedure", callee.name, type_name(parameter.type),
+                type_name(value.type), to_string(parameter.type));
     }
     if ((callee.parameters[n].inout && !sets_parameter(callee, n)) || shows_digits(callee, n))
       check_comes_back(callee, n, value);
@@ -348,6 +333,8 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
   query.procedure.name = "statement";
   query.procedure.where = operation.where;
   Names names(program.catalog, query.procedure, session);
+  const ProgramRoutines routines(program);
+  names.set_routines(&routines);
   names.declare_parameters(parameters);
   names.open_block();
   names.allow_sequences();

@@ -202,6 +202,7 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     }
     reference.variable = names_.field(*record->record, name, expr.where);
   } else if (const Declared* declared = names_.find(name)) {
+    if (declared->value) return *declared->value;
     if (declared->record) refuse(expr.where, "{} is a record; use one of its fields, as {}.name", name, name);
     reference.variable = declared->variable;
   } else if (name == "found") {
@@ -240,6 +241,8 @@ std::optional<Expr> ExpressionBinder::bind_session_value(const syntax::Expr& exp
 }
 
 Expr ExpressionBinder::bind_parameter(const syntax::Expr& expr) {
+  // A routine's parameters have names, too.
+  if (names_.find("$" + expr.text)) return bind_reference(syntax::reference("", "$" + expr.text, expr.where));
   Expr parameter = make(ExprKind::kVariable, Type{}, expr.where);
   parameter.variable = names_.parameter(expr);
   parameter.type = names_.type_of(parameter.variable);
@@ -486,6 +489,8 @@ Expr ExpressionBinder::bind_sequence(const syntax::Expr& expr) {
 }
 
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
+  if (!expr.qualifier.empty() && !names_.find_routine(expr.text))
+    refuse_as(sqlstate::kUndefinedFunction, expr.where, "function public.{} does not exist", expr.text);
   if (expr.window) {
     if (query_ != nullptr) return query_->bind_window(expr);
     if (names_.allows_sequences() && sources_.empty())
@@ -524,6 +529,11 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   }
   if (query_ != nullptr) {
     if (std::optional<Expr> call = query_->bind_catalog_call(expr, *this)) return *std::move(call);
+  }
+  if (!is_own_function(expr.text)) {
+    names_.check_recursion(expr.text, expr.where);
+    if (const syntax::Procedure* routine = names_.find_routine(expr.text))
+      return bind_routine(expr, *routine);
   }
   check_function(expr.text, expr.where);
   std::vector<Expr> args;

@@ -93,6 +93,8 @@ class ExpressionBinder {
   ir::Expr bind_between(const syntax::Expr& expr);
   ir::Expr bind_call(const syntax::Expr& expr);
   ir::Expr bind_aggregate(const syntax::Expr& expr);
+  // A call of a function whose body is an expression.
+  ir::Expr bind_routine(const syntax::Expr& expr, const syntax::Procedure& routine);
   ir::Expr negate_if(bool negated, ir::Expr expr);
   ir::Expr compare(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
   void spell_as_array(ir::Expr& literal, const ir::Expr& array);
@@ -111,6 +113,24 @@ inline constexpr std::string_view kTimeAdvice =
     "use LOCALTIMESTAMP, the call's time without time zone, which is logged with the call and the same at "
     "replay; or "
     "pass the time as an argument";
+
+// Returns whether the database itself has a function of this name, aggregates included.
+bool is_own_function(std::string_view name);
+// Returns the expression that a function's body returns, if that is all it does. `with_branches`: IF may
+// choose among several, which are one CASE then.
+std::optional<syntax::Expr> expression_of(const syntax::Procedure& routine, bool with_branches);
+// Returns whether PostgreSQL converts an argument of one type to a parameter of the other without a cast.
+bool converts_implicitly(const Type& from, const Type& to);
+// Binds the argument of a parameter, with its own digits and characters: PostgreSQL ignores a parameter's
+// modifiers. `what` names the routine.
+ir::Expr argument_for(ir::Expr value, const Type& parameter, size_t number, const syntax::Procedure& routine);
+// The type that a function says it returns, without modifiers.
+Type result_type(const syntax::Procedure& routine, const Names& names);
+// Pairs a call's arguments with the parameters that take some; those that are left out have defaults.
+// `takes_out`: CALL names those of OUT parameters, too.
+std::vector<const syntax::Expr*> arguments_of(const syntax::Procedure& routine,
+                                              const std::vector<syntax::Expr>& args,
+                                              ir::SourceLocation where);
 
 // Refuses a name that is no function, with advice.
 void check_function(std::string_view name, ir::SourceLocation where);

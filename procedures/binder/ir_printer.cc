@@ -86,6 +86,7 @@ class Printer {
     if (operation.limit) head += " limit " + print(*operation.limit);
     if (operation.offset) head += " offset " + print(*operation.offset);
     if (operation.found.valid()) head += " sets " + print.variable(operation.found);
+    if (operation.row_count.valid()) head += " counts " + print.variable(operation.row_count);
     line(indent, head);
     details(operation, indent + 2 * kStep, print);
   }
@@ -222,12 +223,32 @@ class Printer {
       case StatementKind::kReturn:
         return line(indent, "return");
       case StatementKind::kRaise:
-        return line(indent, fmt::format("raise '{}'{}{}", statement.message,
+        return line(indent, fmt::format("raise {}'{}'{}{}", raised_as(statement), statement.message,
                                         statement.args.empty() ? "" : ", ", join(statement.args, print)));
+      case StatementKind::kTry:
+        line(indent, fmt::format("try sets {}, {}", print.variable(statement.sqlstate_variable),
+                                 print.variable(statement.message_variable)));
+        body(statement.body, indent + kStep);
+        line(indent, "on error");
+        return body(statement.else_body, indent + kStep);
       case StatementKind::kOperation:
         return perform(statement, indent);
     }
     CHECK(false && "no such statement");
+  }
+
+  // What RAISE has beside a message and arguments.
+  static std::string raised_as(const Statement& statement) {
+    std::string text;
+    if (statement.level != ir::RaiseLevel::kException)
+      text += fmt::format("at level {} ", static_cast<int>(statement.level));
+    if (statement.sqlstate_variable.valid()) text += "again ";
+    if (std::string_view(statement.sqlstate) != sqlstate::kRaise &&
+        (statement.has_detail || statement.has_hint || statement.level != ir::RaiseLevel::kException))
+      text += fmt::format("as {} ", statement.sqlstate);
+    if (statement.has_detail) text += "with detail ";
+    if (statement.has_hint) text += "with hint ";
+    return text;
   }
 
   // Prints how a statement treats its operation.
@@ -295,11 +316,15 @@ std::string print_catalog(const Catalog& catalog) {
 
 std::string print_procedure(const Catalog& catalog, const ir::Procedure& procedure) {
   const ExpressionPrinter print(catalog, procedure, nullptr);
-  std::string text = fmt::format(
-      "procedure {}({})\n", procedure.name, join(procedure.parameters, [&](const auto& each) {
-        const ir::Variable& variable = procedure.variables[each.variable.value];
-        return fmt::format("{}{} {}", each.inout ? "inout " : "", variable.name, to_string(variable.type));
-      }));
+  std::string text = fmt::format("{} {}({})\n", procedure.is_function ? "function" : "procedure",
+                                 procedure.name, join(procedure.parameters, [&](const auto& each) {
+                                   const ir::Variable& variable = procedure.variables[each.variable.value];
+                                   return fmt::format("{}{} {}",
+                                                      each.out     ? "out "
+                                                      : each.inout ? "inout "
+                                                                   : "",
+                                                      variable.name, to_string(variable.type));
+                                 }));
   for (size_t i = procedure.parameters.size(); i < procedure.variables.size(); ++i) {
     text += fmt::format("  variable {} {}\n", print.variable(VariableId{static_cast<uint32_t>(i)}),
                         to_string(procedure.variables[i].type));

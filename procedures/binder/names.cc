@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "base/utf8.h"
 #include "procedures/binder/conversion.h"
@@ -140,7 +141,7 @@ VariableId Names::add_variable(std::string name, const Type& type) {
 }
 
 void Names::add(const syntax::Name& name, Declared declared) {
-  if (!blocks_.back().emplace(name.text, declared).second) {
+  if (!blocks_.back().emplace(name.text, std::move(declared)).second) {
     refuse(name.where, "{} is declared twice in one block", name.text);
   }
 }
@@ -157,7 +158,11 @@ void Names::count_expression(ir::SourceLocation where) {
 
 VariableId Names::declare(const syntax::Name& name, const Type& type, bool constant, bool parameter) {
   const VariableId variable = add_variable(name.text, type);
-  add(name, {.variable = variable, .record = nullptr, .constant = constant, .parameter = parameter});
+  add(name, {.variable = variable,
+             .value = nullptr,
+             .record = nullptr,
+             .constant = constant,
+             .parameter = parameter});
   return variable;
 }
 
@@ -169,6 +174,48 @@ void Names::declare_parameters(std::span<const Type> types) {
   }
 }
 
+void Names::declare_value(const syntax::Name& name, ir::Expr value) {
+  Declared declared;
+  declared.value = std::make_shared<const ir::Expr>(std::move(value));
+  declared.constant = true;
+  add(name, std::move(declared));
+}
+
+void Names::declare_alias(const syntax::Name& name, VariableId variable) {
+  Declared declared;
+  declared.variable = variable;
+  add(name, std::move(declared));
+}
+
+const syntax::Procedure* Names::find_routine(const std::string& name) {
+  const syntax::Procedure* routine = routines_ == nullptr ? nullptr : routines_->find_routine(name);
+  if (routine != nullptr && std::ranges::find(called_, name) == called_.end()) called_.push_back(name);
+  return routine;
+}
+
+void Names::check_recursion(const std::string& name, ir::SourceLocation where) const {
+  if (std::ranges::find(active_, name) != active_.end()) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "{} calls itself, which is not supported: what is called is written in the call's place; use a "
+              "loop",
+              name);
+  }
+}
+
+Names::Blocks Names::enter_routine(const std::string& name, ir::SourceLocation where) {
+  check_recursion(name, where);
+  constexpr size_t kMostNested = 16;
+  if (active_.size() >= kMostNested)
+    refuse_as(sqlstate::kTooComplex, where, "calls are nested more than {} deep here", kMostNested);
+  active_.push_back(name);
+  return std::exchange(blocks_, {});
+}
+
+void Names::leave_routine(Blocks blocks) {
+  blocks_ = std::move(blocks);
+  active_.pop_back();
+}
+
 VariableId Names::parameter(const syntax::Expr& expr) const {
   const auto number = static_cast<size_t>(std::stoul(expr.text));
   if (number > statement_parameters_)
@@ -178,7 +225,8 @@ VariableId Names::parameter(const syntax::Expr& expr) const {
 
 void Names::declare_record(const syntax::Name& name) {
   records_.push_back({name.text, std::nullopt});
-  add(name, {.variable = {}, .record = &records_.back(), .constant = false, .parameter = false});
+  add(name,
+      {.variable = {}, .value = nullptr, .record = &records_.back(), .constant = false, .parameter = false});
 }
 
 Type Names::read_type(const syntax::TypeName& name) const {
@@ -252,6 +300,11 @@ VariableId Names::field(const Record& record, const std::string& name, ir::Sourc
     if (field_name == name) return variable;
   }
   refuse(where, "record {} has no field {}", record.name, name);
+}
+
+bool Names::is_parameter(VariableId variable) const {
+  return variable.value < procedure_.parameters.size() ||
+         std::ranges::find(inlined_parameters_, variable) != inlined_parameters_.end();
 }
 
 bool Names::text_varies(VariableId variable) const {

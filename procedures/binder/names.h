@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,7 +34,9 @@ struct Record {
 };
 
 struct Declared {
-  VariableId variable;       // valid, or
+  VariableId variable;  // valid, or
+  // what a parameter of an expression's function stands for, or
+  std::shared_ptr<const ir::Expr> value = nullptr;
   Record* record = nullptr;  // not null
   bool constant = false;
   bool parameter = false;
@@ -41,6 +44,25 @@ struct Declared {
 
 // The type that is written, table.column%TYPE and RECORD excepted.
 Type read_plain_type(const syntax::TypeName& name);
+// The procedures and functions that others call.
+class Routines {
+ public:
+  virtual ~Routines() = default;
+  // Returns nullptr where there is none of this name.
+  virtual const syntax::Procedure* find_routine(const std::string& name) const = 0;
+};
+
+struct Program;
+
+// Those of a program, which a session's statements may call.
+class ProgramRoutines final : public Routines {
+ public:
+  explicit ProgramRoutines(const Program& program) : program_(program) {}
+  const syntax::Procedure* find_routine(const std::string& name) const override;
+
+ private:
+  const Program& program_;
+};
 
 class Names {
  public:
@@ -51,7 +73,27 @@ class Names {
   void open_block() { blocks_.emplace_back(); }
   void close_block() { blocks_.pop_back(); }
 
+  // What a procedure or function may call; nothing unless it is set.
+  void set_routines(const Routines* routines) { routines_ = routines; }
+  // Returns the procedure or function of this name, and notes that it is called; nullptr: there is none.
+  const syntax::Procedure* find_routine(const std::string& name);
+  // Those that were found, by name.
+  const std::vector<std::string>& called() const { return called_; }
+  // The body of a routine, which is written in the place of a call, sees no name around the call. Refuses a
+  // routine that calls itself.
+  using Blocks = std::vector<std::map<std::string, Declared>>;
+  Blocks enter_routine(const std::string& name, ir::SourceLocation where);
+  void leave_routine(Blocks blocks);
+  // The procedure that is bound is one that no other may call from here on.
+  void begin_routine(const std::string& name) { active_.push_back(name); }
+  // Refuses the call of a routine whose body is being bound.
+  void check_recursion(const std::string& name, ir::SourceLocation where) const;
+
   VariableId declare(const syntax::Name& name, const Type& type, bool constant, bool parameter);
+  // A parameter of an expression's function.
+  void declare_value(const syntax::Name& name, ir::Expr value);
+  // Another name for a variable, as $1 is for a parameter.
+  void declare_alias(const syntax::Name& name, VariableId variable);
   // A variable that no name stands for.
   VariableId declare_hidden(std::string name, const Type& type) {
     return add_variable(std::move(name), type);
@@ -100,7 +142,9 @@ class Names {
 
   const Type& type_of(VariableId variable) const { return procedure_.variables[variable.value].type; }
   const std::string& name_of(VariableId variable) const { return procedure_.variables[variable.value].name; }
-  bool is_parameter(VariableId variable) const { return variable.value < procedure_.parameters.size(); }
+  bool is_parameter(VariableId variable) const;
+  // The variable is a parameter of a routine whose body stands in the place of its call.
+  void note_parameter(VariableId variable) { inlined_parameters_.push_back(variable); }
 
   // ir::Expr::text_varies of the variable's value: it may be a char(n) parameter, whose n PostgreSQL ignores,
   // or a record's field filled with such a value. A numeric parameter's digits are seen to at the call
@@ -115,7 +159,11 @@ class Names {
   const Catalog& catalog_;
   ir::Procedure& procedure_;
   const SessionValues* const session_;
-  std::vector<std::map<std::string, Declared>> blocks_;
+  Blocks blocks_;
+  const Routines* routines_ = nullptr;
+  std::vector<std::string> called_;
+  std::vector<VariableId> inlined_parameters_;
+  std::vector<std::string> active_;      // the routines whose bodies are being bound
   std::vector<VariableId> text_varies_;  // of records' fields
   std::deque<Record> records_;
   size_t statement_parameters_ = 0;

@@ -110,6 +110,7 @@ void note_names(const Catalog& catalog, ir::Operation& operation) {
     if (output.into.valid()) operation.defines.push_back(output.into);
   }
   if (operation.found.valid()) operation.defines.push_back(operation.found);
+  if (operation.row_count.valid()) operation.defines.push_back(operation.row_count);
   sort_unique(operation.defines);
 }
 
@@ -281,12 +282,9 @@ void OperationBinder::bind_select_of_no_table(const syntax::Operation& from, ir:
 }
 
 void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Operation& to) {
-  if (from.tables.empty() && use == Use::kPerform) {
-    refuse(from.where, "PERFORM without FROM reads no table and calls nothing; leave it out");
-  }
   if (from.tables.empty() && use == Use::kUser) return bind_select_of_no_table(from, to);
   if (from.tables.empty()) {
-    refuse(from.where, "a SELECT without FROM reads no table; use variable := expression");
+    refuse(from.where, "a FOR loop over a SELECT without FROM has one row; use variable := expression");
   }
   for (const syntax::TableReference& table : from.tables) add_source(table);
   ExpressionBinder binder(names_, strings_, sources_);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/deep_stack.h"
+#include "procedures/binder/expression_binder.h"
 #include "procedures/binder/ir_printer.h"
 #include "procedures/binder/schema_binder.h"
 #include "procedures/binder/statement_binder.h"
@@ -15,11 +16,28 @@ namespace mneme {
 
 namespace {
 
-std::shared_ptr<BoundProcedure> bind_procedure(const syntax::Procedure& procedure, const Catalog& catalog,
-                                               ProcedureId id) {
+class FoundRoutines final : public Routines {
+ public:
+  explicit FoundRoutines(const FindRoutine& find) : find_(find) {}
+  const syntax::Procedure* find_routine(const std::string& name) const override { return find_(name); }
+
+ private:
+  const FindRoutine& find_;
+};
+
+std::shared_ptr<BoundProcedure> bind_procedure(const std::shared_ptr<const syntax::Procedure>& procedure,
+                                               const Catalog& catalog, ProcedureId id,
+                                               const FindRoutine& find) {
+  if (procedure->is_function && is_own_function(procedure->name.text)) {
+    refuse_as(sqlstate::kNotSupported, procedure->name.where,
+              "{}() is a function of the database itself; choose another name", procedure->name.text);
+  }
   auto bound = std::make_shared<BoundProcedure>();
-  ProcedureBinder binder(catalog, *bound->strings, bound->ordered);
-  bound->procedure = binder.bind(procedure, id);
+  const FoundRoutines routines(find);
+  ProcedureBinder binder(catalog, *bound->strings, bound->ordered, &routines);
+  bound->procedure = binder.bind(*procedure, id);
+  bound->definition = procedure;
+  bound->called = binder.called();
   bound->meaning = print_procedure(catalog, bound->procedure);
   return bound;
 }
@@ -42,7 +60,8 @@ void bind_definition(const syntax::Definition& definition, Program& program) {
               name.text);
   }
   const ProcedureId id{static_cast<uint32_t>(program.procedures.size())};
-  auto bound = bind_procedure(*definition.procedure, program.catalog, id);
+  auto bound = bind_procedure(definition.procedure, program.catalog, id,
+                              [&](const std::string& routine) { return program.find_routine(routine); });
   for (const IndexId index : bound->ordered) program.catalog.mark_ordered(index);
   program.procedures.push_back(std::move(bound));
 }
@@ -123,15 +142,24 @@ const ir::Procedure* Program::find_procedure(std::string_view name) const {
   return found == procedures.end() ? nullptr : &*found;
 }
 
+const syntax::Procedure* ProgramRoutines::find_routine(const std::string& name) const {
+  return program_.find_routine(name);
+}
+
+const syntax::Procedure* Program::find_routine(std::string_view name) const {
+  const ir::Procedure* found = find_procedure(name);
+  return found == nullptr ? nullptr : procedures.bound(found->id.value).definition.get();
+}
+
 std::unique_ptr<Program> compile_source(std::string_view source) {
   return on_deep_stack([&] { return compile_deep(source); });
 }
 
 std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view text, size_t lines_before,
-                                         ProcedureId id) {
+                                         ProcedureId id, const FindRoutine& find) {
   return on_deep_stack([&] {
     return with_parsed(text, lines_before, [&](const syntax::Definition& definition) {
-      return bind_procedure(*definition.procedure, catalog, id);
+      return bind_procedure(definition.procedure, catalog, id, find);
     });
   });
 }

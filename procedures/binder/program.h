@@ -10,6 +10,7 @@
 #include <compare>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -26,7 +27,8 @@ namespace mneme {
 
 namespace syntax {
 struct Definition;
-}
+struct Procedure;
+}  // namespace syntax
 
 // A procedure with what only its program needs to know of it.
 struct BoundProcedure {
@@ -35,6 +37,9 @@ struct BoundProcedure {
   std::shared_ptr<std::deque<std::string>> strings = std::make_shared<std::deque<std::string>>();
   std::vector<IndexId> ordered;  // the indexes that it reads in order
   std::string meaning;           // the procedure, printed
+  // As written, for the routines that call it.
+  std::shared_ptr<const syntax::Procedure> definition;
+  std::vector<std::string> called;  // the routines whose bodies it has in the places of its calls, by name
 };
 
 // A program's procedures, by id. Programs that follow from each other share them.
@@ -119,6 +124,7 @@ struct Program {
   SourceText source;  // as kept in the data directory
 
   const ir::Procedure* find_procedure(std::string_view name) const;
+  const syntax::Procedure* find_routine(std::string_view name) const;
   const ir::Procedure& procedure(ProcedureId id) const { return procedures[id.value]; }
   // Returns the hash that each file of a log carries: it covers all that replay depends on. Walks the whole
   // program.
@@ -130,10 +136,13 @@ Result<std::unique_ptr<Program>> compile(std::string_view source, std::string_vi
 // The same, but throws the SourceError.
 std::unique_ptr<Program> compile_source(std::string_view source);
 
-// Binds a procedure by itself, in a catalog of tables and indexes. `lines_before`: of the source before its
+// Finds a routine by its name; nullptr where there is none.
+using FindRoutine = std::function<const syntax::Procedure*(const std::string&)>;
+
+// Binds a procedure by itself, in a catalog, among these routines. `lines_before`: of the source before its
 // definition. Throws the SourceError, with lines that count from the definition's first.
 std::shared_ptr<BoundProcedure> bind_one(const Catalog& catalog, std::string_view definition,
-                                         size_t lines_before, ProcedureId id);
+                                         size_t lines_before, ProcedureId id, const FindRoutine& find);
 
 // The program that has one more definition, which is the last of its kind, and in whose light no other
 // definition changes its meaning: a table; a procedure; an index of a table that no procedure uses. It takes

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "procedures/binder/constant_folding.h"
-#include "procedures/binder/statement_nodes.h"
+#include "procedures/binder/expression_binder.h"
+#include "procedures/binder/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/plain_query.h"
 
@@ -43,9 +44,73 @@ bool QueryHoister::has_query(const syntax::Expr& expr) {
   return expr.query != nullptr || std::ranges::any_of(expr.args, has_query);
 }
 
+const syntax::Procedure* QueryHoister::statement_function(const syntax::Expr& expr, uint32_t depth) {
+  if (expr.kind != syntax::ExprKind::kCall || is_own_function(expr.text)) return nullptr;
+  const syntax::Procedure* routine = names_.find_routine(expr.text);
+  if (routine == nullptr || !routine->is_function) return nullptr;
+  constexpr uint32_t kDeepest = 16;  // it calls itself, most likely
+  if (depth > kDeepest) return routine;
+  const bool takes_values = std::ranges::none_of(routine->parameters, [](const syntax::Parameter& parameter) {
+    return parameter.inout || parameter.type.is_array;
+  });
+  const auto is_plain = [](const syntax::Expr& arg) {
+    return arg.kind <= syntax::ExprKind::kTimestamp || arg.kind == syntax::ExprKind::kReference ||
+           arg.kind == syntax::ExprKind::kParameter;
+  };
+  const std::optional<syntax::Expr> body = expression_of(*routine, false);
+  const bool is_expression = body && takes_values && std::ranges::all_of(expr.args, is_plain) &&
+                             !has_statement_call(*body, depth + 1);
+  return is_expression ? nullptr : routine;
+}
+
+bool QueryHoister::has_statement_call(const syntax::Expr& expr, uint32_t depth) {
+  return statement_function(expr, depth) != nullptr ||
+         std::ranges::any_of(expr.args,
+                             [&](const syntax::Expr& arg) { return has_statement_call(arg, depth); });
+}
+
+bool QueryHoister::has_statement_call(const syntax::Expr& expr) {
+  return has_statement_call(expr, 0);
+}
+
+bool QueryHoister::needs_statements(const syntax::Expr& expr) {
+  return has_query(expr) || has_statement_call(expr);
+}
+
+namespace {
+
+// Whether the operator evaluates its argument number `n` in some cases alone.
+bool may_leave_out(const syntax::Expr& expr, size_t n) {
+  switch (expr.kind) {
+    case syntax::ExprKind::kBinary:
+      return n > 0 && (expr.op == ir::Op::kAnd || expr.op == ir::Op::kOr);
+    case syntax::ExprKind::kCase:
+      return n > (expr.has_subject ? 1U : 0U);
+    case syntax::ExprKind::kInList:
+    case syntax::ExprKind::kBetween:
+      return n > 1;
+    case syntax::ExprKind::kCall:
+      return n > 0 && expr.text == "coalesce";
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 syntax::Expr QueryHoister::hoist(const syntax::Expr& expr, std::vector<Statement>& out) {
+  return hoist_part(expr, false, out);
+}
+
+syntax::Expr QueryHoister::hoist_part(const syntax::Expr& expr, bool is_conditional,
+                                      std::vector<Statement>& out) {
+  if (const syntax::Procedure* function = statement_function(expr, 0)) {
+    // The binder looks for another way.
+    if (is_conditional) return expr;
+    return inline_call_(expr, *function, out);
+  }
   if (expr.kind == syntax::ExprKind::kScalarQuery) {
-    if (const syntax::Expr* value = only_value(*expr.query)) return hoist(*value, out);
+    if (const syntax::Expr* value = only_value(*expr.query)) return hoist_part(*value, is_conditional, out);
   }
   if (expr.kind == syntax::ExprKind::kExists || expr.kind == syntax::ExprKind::kScalarQuery) {
     std::optional<syntax::Operation> query = as_operation(expr);
@@ -53,9 +118,10 @@ syntax::Expr QueryHoister::hoist(const syntax::Expr& expr, std::vector<Statement
     return expr.kind == syntax::ExprKind::kExists ? hoist_exists(expr, *std::move(query), out)
                                                   : hoist_scalar(expr, *std::move(query), out);
   }
-  if (!has_query(expr)) return expr;
+  if (!needs_statements(expr)) return expr;
   syntax::Expr hoisted = expr;
-  for (syntax::Expr& arg : hoisted.args) arg = hoist(arg, out);
+  for (size_t i = 0; i < hoisted.args.size(); ++i)
+    hoisted.args[i] = hoist_part(hoisted.args[i], is_conditional || may_leave_out(expr, i), out);
   return hoisted;
 }
 

@@ -1,5 +1,5 @@
-// Query hoister: EXISTS (query) and (query) in an expression of PL/pgSQL become statements before the one
-// that has the expression, and variables in their place.
+// Query hoister: EXISTS (query), (query) and calls of functions in an expression of PL/pgSQL become
+// statements before the one that has the expression, and variables in their place.
 //
 // Invariants  EXISTS is a PERFORM whose FOUND is the variable; (query) is a FOR loop that keeps the one row's
 //             value, and raises 21000 at a second row. The query runs once, wherever in the expression it
@@ -10,7 +10,9 @@
 //             where the expression binder refuses it.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "procedures/binder/names.h"
@@ -22,14 +24,26 @@ namespace mneme {
 
 class QueryHoister {
  public:
-  QueryHoister(Names& names, OperationBinder& operations, ir::Procedure& procedure)
-      : names_(names), operations_(operations), procedure_(procedure) {}
+  // Appends the body of a function that is called, and returns what stands in the call's place.
+  using Inline =
+      std::function<syntax::Expr(const syntax::Expr&, const syntax::Procedure&, std::vector<ir::Statement>&)>;
+
+  QueryHoister(Names& names, OperationBinder& operations, ir::Procedure& procedure, Inline inline_call)
+      : names_(names), operations_(operations), procedure_(procedure), inline_call_(std::move(inline_call)) {}
 
   // Returns the expression without its queries, whose statements it appends to `out`.
   syntax::Expr hoist(const syntax::Expr& expr, std::vector<ir::Statement>& out);
-  static bool has_query(const syntax::Expr& expr);
+  // Whether it has a query, or the call of a function that is more than an expression.
+  bool needs_statements(const syntax::Expr& expr);
+  bool has_statement_call(const syntax::Expr& expr);
 
  private:
+  static bool has_query(const syntax::Expr& expr);
+  // The function, where it is more than an expression; else nullptr.
+  const syntax::Procedure* statement_function(const syntax::Expr& expr, uint32_t depth);
+  bool has_statement_call(const syntax::Expr& expr, uint32_t depth);
+  // `is_conditional`: whether it is evaluated in some cases alone.
+  syntax::Expr hoist_part(const syntax::Expr& expr, bool is_conditional, std::vector<ir::Statement>& out);
   syntax::Expr hoist_exists(const syntax::Expr& expr, syntax::Operation query,
                             std::vector<ir::Statement>& out);
   syntax::Expr hoist_scalar(const syntax::Expr& expr, syntax::Operation query,
@@ -39,6 +53,7 @@ class QueryHoister {
   Names& names_;
   OperationBinder& operations_;
   ir::Procedure& procedure_;
+  Inline inline_call_;
   uint32_t queries_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/deep_stack.h"
+#include "procedures/binder/statement_binder.h"
 #include "procedures/ir/ir_walk.h"
 
 namespace mneme {
@@ -36,7 +37,13 @@ class Move {
       }
       ir::for_each_expression(operation, [&](ir::Expr& expr) { move(expr); });
     }
+    const ir::Statement* attempt = find_try(procedure.body);
+    const bool tries = attempt != nullptr && procedure.by_chance == reason_of_try(*attempt);
     for (ir::Statement& statement : procedure.body) move(statement);
+    if (tries) {
+      procedure.by_chance = reason_of_try(*attempt);
+      return;
+    }
     const auto chance = std::ranges::find_if(
         procedure.operations, [](const ir::Operation& each) { return !each.by_chance.empty(); });
     if (chance != procedure.operations.end())
@@ -44,6 +51,16 @@ class Move {
   }
 
  private:
+  static const ir::Statement* find_try(std::span<const ir::Statement> statements) {
+    for (const ir::Statement& statement : statements) {
+      if (statement.kind == ir::StatementKind::kTry) return &statement;
+      for (const std::span<const ir::Statement> list :
+           {std::span(statement.body), std::span(statement.else_body)}) {
+        if (const ir::Statement* found = find_try(list)) return found;
+      }
+    }
+    return nullptr;
+  }
   void move(ir::SourceLocation& where) const {
     if (where.line > 0) where.line = static_cast<uint32_t>(where.line + lines_);
   }

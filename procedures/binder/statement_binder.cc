@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
-#include "procedures/binder/statement_nodes.h"
+#include "procedures/binder/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 
 namespace mneme {
@@ -38,6 +38,8 @@ ir::Expr make_case_of_false_or_null(const ir::Expr& condition) {
   return choice;
 }
 
+}  // namespace
+
 size_t count_placeholders(std::string_view format) {
   size_t count = 0;
   for (size_t i = 0; i < format.size(); ++i) {
@@ -51,16 +53,50 @@ size_t count_placeholders(std::string_view format) {
   return count;
 }
 
+namespace {
+
+// Whether a statement leaves the block of this label.
+bool leaves(const std::vector<syntax::Statement>& statements, const std::string& label) {
+  return std::ranges::any_of(statements, [&](const syntax::Statement& statement) {
+    if (statement.kind == syntax::StatementKind::kExit && statement.label.text == label) return true;
+    const auto is_within = [&](const syntax::Branch& branch) { return leaves(branch.statements, label); };
+    if (std::ranges::any_of(statement.branches, is_within) || leaves(statement.body, label)) return true;
+    return statement.block != nullptr &&
+           (leaves(statement.block->statements, label) ||
+            std::ranges::any_of(statement.block->handlers, [&](const syntax::ExceptionHandler& handler) {
+              return leaves(handler.statements, label);
+            }));
+  });
+}
+
 }  // namespace
 
 ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId id) {
   procedure_.id = id;
   procedure_.name = from.name.text;
   procedure_.where = from.name.where;
+  procedure_.is_function = from.is_function;
+  procedure_.is_sql = from.is_sql;
+  names_.begin_routine(from.name.text);
   names_.open_block();
   bind_parameters(from);
-  bind_block(from.body, true, procedure_.body);
+  Routine routine;
+  routine.from = &from;
+  if (from.returns && !from.returns_void()) {
+    routine.result = names_.declare_hidden(from.name.text, result_type(from, names_));
+    procedure_.parameters.push_back({.variable = routine.result, .inout = true, .out = true});
+    procedure_.has_result = true;
+  }
+  routine_ = &routine;
+  bind_routine_body(from, procedure_.body);
   names_.close_block();
+  if (row_count_.valid()) {
+    check_counted();
+    keep_row_count(procedure_.body);
+    procedure_.body.insert(
+        procedure_.body.begin(),
+        nodes::make_assign(row_count_, count_constant(0, from.name.where), from.name.where));
+  }
   if (procedure_.found.valid()) {
     keep_found(procedure_.body);
     Statement begin = make_statement(StatementKind::kAssign, from.name.where);
@@ -68,6 +104,7 @@ ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId i
     begin.expr = make_boolean(false, from.name.where);
     procedure_.body.insert(procedure_.body.begin(), std::move(begin));
   }
+  drop_unkept_found(procedure_.body);
   return std::move(procedure_);
 }
 
@@ -77,7 +114,15 @@ void ProcedureBinder::bind_parameters(const syntax::Procedure& from) {
       refuse(parameter.type.where, "a parameter can't be a RECORD; give each field a parameter");
     }
     const Type type = names_.read_type(parameter.type);
-    procedure_.parameters.push_back({names_.declare(parameter.name, type, false, true), parameter.inout});
+    const std::string number = "$" + std::to_string(procedure_.parameters.size() + 1);
+    if (parameter.inout && from.is_function && from.returns) {
+      refuse_as(sqlstate::kNotSupported, parameter.name.where,
+                "a function with OUT parameters returns these, and has no RETURNS; leave it out");
+    }
+    const VariableId variable = parameter.name.empty() ? names_.declare_hidden("", type)
+                                                       : names_.declare(parameter.name, type, false, true);
+    names_.declare_alias({number, parameter.name.where}, variable);
+    procedure_.parameters.push_back({.variable = variable, .inout = parameter.inout, .out = parameter.out});
   }
 }
 
@@ -85,8 +130,32 @@ void ProcedureBinder::bind_block(const syntax::Block& block, bool outermost, Sta
   names_.open_block();
   for (const syntax::Declaration& declaration : block.declarations)
     bind_declaration(declaration, outermost, out);
-  bind_statements(block.statements, out);
+  if (!block.handlers.empty()) {
+    if (!block.label.empty() && leaves(block.statements, block.label.text)) {
+      refuse_as(sqlstate::kNotSupported, block.label.where,
+                "EXIT from a block with EXCEPTION is not supported; label a block inside or around it");
+    }
+    bind_handlers(block, out);
+  } else if (!block.label.empty() && leaves(block.statements, block.label.text)) {
+    bind_labelled(block, out);
+  } else {
+    bind_statements(block.statements, out);
+  }
   names_.close_block();
+}
+
+// A block that an EXIT leaves is a loop whose first iteration is its last.
+void ProcedureBinder::bind_labelled(const syntax::Block& block, Statements& out) {
+  const ir::SourceLocation where = block.label.where;
+  Statement loop = make_statement(StatementKind::kWhile, where);
+  loop.expr = make_boolean(true, where);
+  loops_.push_back({block.label.text, true});
+  bind_statements(block.statements, loop.body);
+  loops_.pop_back();
+  Statement leave = make_statement(StatementKind::kExit, where);
+  leave.expr = make_boolean(true, where);
+  loop.body.push_back(std::move(leave));
+  out.push_back(std::move(loop));
 }
 
 void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, bool outermost,
@@ -100,6 +169,10 @@ void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, b
   }
   if (declaration.type.base == syntax::kRowType) return bind_row_variable(declaration, outermost, out);
   const Type type = names_.read_type(declaration.type);
+  if (declaration.not_null) {
+    refuse_as(sqlstate::kNotSupported, declaration.name.where,
+              "a variable that is NOT NULL is not supported; leave NOT NULL out, and use ASSERT");
+  }
   if (declaration.constant && !declaration.initial) {
     refuse(declaration.name.where, "the CONSTANT {} has no value; write :=", declaration.name.text);
   }
@@ -151,7 +224,12 @@ void ProcedureBinder::bind_row_variable(const syntax::Declaration& declaration, 
 }
 
 void ProcedureBinder::bind_statements(const std::vector<syntax::Statement>& statements, Statements& out) {
-  for (const syntax::Statement& statement : statements) bind_statement(statement, out);
+  const bool is_tail = is_tail_;
+  for (const syntax::Statement& statement : statements) {
+    is_tail_ = is_tail && &statement == &statements.back();
+    bind_statement(statement, out);
+  }
+  is_tail_ = is_tail;
 }
 
 void ProcedureBinder::bind_statement(const syntax::Statement& statement, Statements& out) {
@@ -173,9 +251,16 @@ void ProcedureBinder::bind_statement(const syntax::Statement& statement, Stateme
     case syntax::StatementKind::kExit:
     case syntax::StatementKind::kContinue:
       return bind_leave(statement, out);
+    case syntax::StatementKind::kForEach:
+      return bind_for_each(statement, out);
+    case syntax::StatementKind::kAssert:
+      return bind_assert(statement, out);
+    case syntax::StatementKind::kDiagnostics:
+      return bind_diagnostics(statement, out);
+    case syntax::StatementKind::kCall:
+      return bind_call(statement, out);
     case syntax::StatementKind::kReturn:
-      out.push_back(make_statement(StatementKind::kReturn, statement.where));
-      return;
+      return bind_return(statement, out);
     case syntax::StatementKind::kRaise:
       return bind_raise(statement, out);
     case syntax::StatementKind::kNull:
@@ -265,22 +350,22 @@ void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& va
          "an array is assigned '{{}}', array_append(itself, x), or another array of the same type; not this");
 }
 
-ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& statement,
+ir::Expr ProcedureBinder::bind_branch_condition(const std::optional<syntax::Expr>& of,
                                                 const syntax::Branch& branch, Statements& out) {
-  if (!statement.expr) {
+  if (!of) {
     if (branch.conditions.size() != 1) {
       refuse(branch.where, "a WHEN of a CASE without an expression takes one condition; join them with OR");
     }
     return bind_condition(queries_.hoist(branch.conditions[0], out));
   }
   // PostgreSQL keeps the subject in a variable: a bare literal is text, whatever it meets.
-  syntax::Expr subject = queries_.hoist(*statement.expr, out);
+  syntax::Expr subject = *of;
   if (subject.kind == syntax::ExprKind::kString || subject.kind == syntax::ExprKind::kNull) {
     subject = {};
     subject.kind = syntax::ExprKind::kCast;
     subject.type.base = "text";
-    subject.where = subject.type.where = statement.expr->where;
-    subject.args = {*statement.expr};
+    subject.where = subject.type.where = of->where;
+    subject.args = {*of};
   }
   // CASE x WHEN a, b is x = a OR x = b. Only a and b are constants to PostgreSQL.
   ExpressionBinder binder(names_, strings_);
@@ -299,9 +384,12 @@ ir::Expr ProcedureBinder::bind_branch_condition(const syntax::Statement& stateme
 
 void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statements& out) {
   Statements* into = &out;
+  // What CASE compares is evaluated once.
+  std::optional<syntax::Expr> subject;
+  if (statement.expr) subject = queries_.hoist(*statement.expr, out);
   for (const syntax::Branch& branch : statement.branches) {
     Statement choice = make_statement(StatementKind::kIf, branch.where);
-    choice.expr = bind_branch_condition(statement, branch, *into);
+    choice.expr = bind_branch_condition(subject, branch, *into);
     bind_statements(branch.statements, choice.body);
     into->push_back(std::move(choice));
     into = &into->back().else_body;
@@ -317,14 +405,16 @@ void ProcedureBinder::bind_branches(const syntax::Statement& statement, Statemen
 }
 
 void ProcedureBinder::bind_loop_body(const syntax::Statement& statement, Statements& out) {
-  loops_.push_back(statement.label.text);
+  loops_.push_back({statement.label.text});
+  const bool is_tail = std::exchange(is_tail_, false);
   bind_statements(statement.body, out);
+  is_tail_ = is_tail;
   loops_.pop_back();
 }
 
 void ProcedureBinder::bind_while(const syntax::Statement& statement, Statements& out) {
   Statement loop = make_statement(StatementKind::kWhile, statement.where);
-  if (statement.expr && QueryHoister::has_query(*statement.expr)) {
+  if (statement.expr && queries_.needs_statements(*statement.expr)) {
     // LOOP look; EXIT WHEN NOT what was found; ... END LOOP
     loop.expr = make_boolean(true, statement.where);
     Statements look;
@@ -371,34 +461,20 @@ void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements&
   const bool is_exit = statement.kind == syntax::StatementKind::kExit;
   Statement leave =
       make_statement(is_exit ? StatementKind::kExit : StatementKind::kContinue, statement.where);
-  if (loops_.empty()) refuse(statement.where, "{} is outside of any loop", is_exit ? "EXIT" : "CONTINUE");
-  if (!statement.label.empty()) {
-    const auto loop = std::ranges::find(loops_.rbegin(), loops_.rend(), statement.label.text);
-    if (loop == loops_.rend()) {
-      refuse(statement.label.where, "no loop around this statement is labelled <<{}>>", statement.label.text);
-    }
-    leave.loop_depth = static_cast<uint32_t>(loop - loops_.rbegin());
+  const auto loop = std::find_if(loops_.rbegin(), loops_.rend(), [&](const Loop& each) {
+    return statement.label.empty() ? !each.is_block : each.label == statement.label.text;
+  });
+  if (loop == loops_.rend() && statement.label.empty())
+    refuse(statement.where, "{} is outside of any loop", is_exit ? "EXIT" : "CONTINUE");
+  if (loop == loops_.rend()) {
+    refuse(statement.label.where, "no loop around this statement is labelled <<{}>>", statement.label.text);
   }
+  if (loop->is_block && !is_exit)
+    refuse(statement.label.where, "block label \"{}\" cannot be used in CONTINUE", statement.label.text);
+  leave.loop_depth = static_cast<uint32_t>(loop - loops_.rbegin());
   leave.expr = statement.expr ? bind_condition(queries_.hoist(*statement.expr, out))
                               : make_boolean(true, statement.where);
   out.push_back(std::move(leave));
-}
-
-void ProcedureBinder::bind_raise(const syntax::Statement& statement, Statements& out) {
-  Statement raise = make_statement(StatementKind::kRaise, statement.where);
-  raise.message = statement.message;
-  const size_t wanted = count_placeholders(statement.message);
-  if (wanted != statement.args.size()) {
-    refuse(statement.where,
-           "this RAISE has {} % in its message and {} arguments; each % takes one (%% is a percent sign)",
-           wanted, statement.args.size());
-  }
-  ExpressionBinder binder(names_, strings_);
-  for (const syntax::Expr& arg : statement.args) {
-    raise.args.push_back(folded(binder.bind_value(queries_.hoist(arg, out))));
-    require_certain_text(raise.args.back(), "what RAISE prints");
-  }
-  out.push_back(std::move(raise));
 }
 
 OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
@@ -412,6 +488,10 @@ OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operat
 
 void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
+  const syntax::Operation& written = *statement.operation;
+  if (written.kind == ir::OperationKind::kSelect && written.tables.empty())
+    return bind_values(statement, out);
+  if (written.query) return bind_insert_of_query(statement, out);
   const auto bound = [&](const syntax::Operation& from, Statements& before) {
     Statement operation = make_statement(StatementKind::kOperation, statement.where);
     operation.operation = bind_operation_into(
@@ -430,13 +510,52 @@ void ProcedureBinder::bind_operation(const syntax::Statement& statement, Stateme
     refuse_as(sqlstate::kNotSupported, conflict->where,
               "ON CONFLICT DO UPDATE of several rows is not supported; write an INSERT for each");
   }
-  add(*statement.operation);
+  if (written.on_conflict || !written.more_rows.empty() || (perform && !written.tables.empty()))
+    uncounted_ = statement.where;
+  add(without_calls(written, out));
   for (const std::vector<syntax::Expr>& row : statement.operation->more_rows) {
     if (!statement.operation->into.empty()) {
       refuse_as(sqlstate::kNotSupported, statement.where,
                 "RETURNING INTO takes one row, and this INSERT makes several; write an INSERT for each");
     }
-    add(statement.operation->with_row(row));
+    add(without_calls(statement.operation->with_row(row), out));
+  }
+}
+
+// An INSERT's calls come before it, as it evaluates their arguments once.
+syntax::Operation ProcedureBinder::without_calls(const syntax::Operation& from, Statements& out) {
+  if (from.kind != ir::OperationKind::kInsert) return from;
+  syntax::Operation changed = from;
+  const auto take_out = [&](syntax::Expr& expr) {
+    if (queries_.has_statement_call(expr)) expr = queries_.hoist(expr, out);
+  };
+  for (syntax::Expr& value : changed.values) take_out(value);
+  return changed;
+}
+
+void ProcedureBinder::keep_row_count(Statements& statements) {
+  for (Statement& statement : statements) {
+    if (statement.kind == StatementKind::kOperation) {
+      ir::Operation& operation = procedure_.operations[statement.operation.value];
+      if (!operation.found.valid() && !operation.row_count.valid()) {
+        operation.row_count = row_count_;
+        operation.defines.push_back(row_count_);
+        std::ranges::sort(operation.defines);
+      }
+    }
+    keep_row_count(statement.body);
+    keep_row_count(statement.else_body);
+  }
+}
+
+// No statement reads the FOUND that these set.
+void ProcedureBinder::drop_unkept_found(Statements& statements) {
+  std::erase_if(statements, [](const Statement& statement) {
+    return statement.kind == StatementKind::kAssign && !statement.variable.valid();
+  });
+  for (Statement& statement : statements) {
+    drop_unkept_found(statement.body);
+    drop_unkept_found(statement.else_body);
   }
 }
 
@@ -444,6 +563,8 @@ void ProcedureBinder::bind_operation(const syntax::Statement& statement, Stateme
 // variables of their own for it.
 void ProcedureBinder::keep_found(Statements& statements) {
   for (Statement& statement : statements) {
+    if (statement.kind == StatementKind::kAssign && !statement.variable.valid())
+      statement.variable = procedure_.found;
     if (statement.kind == StatementKind::kForRange || statement.kind == StatementKind::kForQuery) {
       if (!statement.found.valid()) statement.found = procedure_.found;
     }

@@ -21,22 +21,76 @@ namespace mneme {
 class ProcedureBinder {
  public:
   // `ordered` receives the indexes that are read in order; `strings` keeps text constants.
-  ProcedureBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered)
+  // `routines`: what the procedure may call.
+  ProcedureBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered,
+                  const Routines* routines)
       : strings_(strings),
         names_(catalog, procedure_),
         operations_(catalog, strings, ordered, names_, procedure_),
         changes_(catalog, strings, names_, operations_, procedure_, true),
-        queries_(names_, operations_, procedure_) {}
+        queries_(names_, operations_, procedure_,
+                 [this](const syntax::Expr& call, const syntax::Procedure& routine,
+                        std::vector<ir::Statement>& out) { return call_in_expression(call, routine, out); }) {
+    names_.set_routines(routines);
+  }
   ProcedureBinder(const ProcedureBinder&) = delete;
   ProcedureBinder& operator=(const ProcedureBinder&) = delete;
 
   ir::Procedure bind(const syntax::Procedure& procedure, ProcedureId id);
+  // The routines that it calls, by name.
+  const std::vector<std::string>& called() const { return names_.called(); }
 
  private:
   using Statements = std::vector<ir::Statement>;
 
+  // A loop around the statement, or a block with a label that an EXIT names: a loop of one iteration.
+  struct Loop {
+    std::string label;  // "" without one
+    bool is_block = false;
+  };
+  // The routine whose body is being bound.
+  struct Routine {
+    const syntax::Procedure* from = nullptr;
+    VariableId result;        // what RETURN sets
+    bool has_digits = false;  // of a numeric result: they are known
+    bool is_inlined = false;
+    bool jumps = false;  // a RETURN leaves the loop around the inlined body
+  };
+  // The EXCEPTION handler around the statement: what has been caught.
+  struct Handler {
+    VariableId sqlstate;
+    VariableId message;
+  };
+  // A call that has become its body.
+  struct Inlined {
+    VariableId result;
+    std::vector<VariableId> parameters;
+  };
+
   void bind_parameters(const syntax::Procedure& procedure);
+  void bind_routine_body(const syntax::Procedure& routine, Statements& out);
+  Inlined inline_body(const syntax::Procedure& callee, const std::vector<syntax::Expr>& args,
+                      ir::SourceLocation where, Statements& out);
+  // Returns the name of what the function returns.
+  syntax::Expr call_in_expression(const syntax::Expr& call, const syntax::Procedure& routine,
+                                  Statements& out);
+  void bind_call(const syntax::Statement& statement, Statements& out);
+  void bind_return(const syntax::Statement& statement, Statements& out);
+  void assign_result(const syntax::Expr& expr, Statements& out);
+  void bind_assert(const syntax::Statement& statement, Statements& out);
+  void bind_diagnostics(const syntax::Statement& statement, Statements& out);
+  void bind_for_each(const syntax::Statement& statement, Statements& out);
+  void bind_values(const syntax::Statement& statement, Statements& out);
+  void bind_insert_of_query(const syntax::Statement& statement, Statements& out);
+  static bool sets_found(const Statements& statements);
+  static void drop_unkept_found(Statements& statements);
+  void bind_handlers(const syntax::Block& block, Statements& out);
+  ir::Expr handles(const syntax::ExceptionHandler& handler, VariableId sqlstate);
+  ir::Expr bind_text(const syntax::Expr& expr, std::string_view what, Statements& out);
+  static ir::Expr count_constant(int64_t count, ir::SourceLocation where);
+  syntax::Operation without_calls(const syntax::Operation& from, Statements& out);
   void bind_block(const syntax::Block& block, bool outermost, Statements& out);
+  void bind_labelled(const syntax::Block& block, Statements& out);
   void bind_declaration(const syntax::Declaration& declaration, bool outermost, Statements& out);
   void bind_row_variable(const syntax::Declaration& declaration, bool outermost, Statements& out);
   void bind_statements(const std::vector<syntax::Statement>& statements, Statements& out);
@@ -45,7 +99,8 @@ class ProcedureBinder {
   void bind_array_assign(VariableId array, const syntax::Expr& value, ir::SourceLocation where,
                          Statements& out);
   void bind_branches(const syntax::Statement& statement, Statements& out);
-  ir::Expr bind_branch_condition(const syntax::Statement& statement, const syntax::Branch& branch,
+  // `subject`: of CASE, without its queries.
+  ir::Expr bind_branch_condition(const std::optional<syntax::Expr>& subject, const syntax::Branch& branch,
                                  Statements& out);
   void bind_while(const syntax::Statement& statement, Statements& out);
   void bind_for_range(const syntax::Statement& statement, Statements& out);
@@ -64,6 +119,9 @@ class ProcedureBinder {
   OperationId bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
                                   const std::vector<syntax::Target>& targets, Statements& out);
   void keep_found(Statements& statements);
+  void keep_row_count(Statements& statements);
+  // Refuses ROW_COUNT beside a statement whose rows it would not count.
+  void check_counted() const;
 
   std::deque<std::string>& strings_;
   ir::Procedure procedure_;
@@ -71,7 +129,17 @@ class ProcedureBinder {
   OperationBinder operations_;
   ChangeBinder changes_;
   QueryHoister queries_;
-  std::vector<std::string> loops_;  // labels of the loops around, outermost first; "" without one
+  std::vector<Loop> loops_;  // the loops around, outermost first
+  Routine* routine_ = nullptr;
+  const Handler* handler_ = nullptr;
+  bool is_tail_ = false;  // nothing of the routine follows the statement
+  uint32_t calls_ = 0;
+  VariableId row_count_;                         // where ROW_COUNT is asked for
+  std::optional<ir::SourceLocation> uncounted_;  // a statement whose rows ROW_COUNT would not count
 };
+
+// Why a procedure with an EXCEPTION block is logged by rows.
+std::string reason_of_try(const ir::Statement& attempt);
+size_t count_placeholders(std::string_view format);
 
 }  // namespace mneme

@@ -143,12 +143,27 @@ std::string constraint_definition(const Program& program, const Constraint& cons
 std::string procedure_arguments(const ir::Procedure& procedure) {
   std::string text;
   for (const ir::Parameter& parameter : procedure.parameters) {
+    if (procedure.has_result && &parameter == &procedure.parameters.back()) break;
     const ir::Variable& variable = procedure.variables[parameter.variable.value];
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {} {}", parameter.inout ? "INOUT" : "IN", variable.name,
-                        formatted_type(oid_of(variable.type), -1));
+    // A function's parameters are IN where nothing else is said.
+    const std::string_view mode = parameter.out     ? "OUT "
+                                  : parameter.inout ? "INOUT "
+                                                    : (procedure.is_function ? "" : "IN ");
+    const std::string name = variable.name.empty() ? "" : variable.name + " ";
+    text += fmt::format("{}{}{}", mode, name, formatted_type(oid_of(variable.type), -1));
   }
   return text;
+}
+
+int64_t result_type(const ir::Procedure& procedure) {
+  if (!procedure.has_result) {
+    const auto results = std::ranges::count_if(procedure.parameters, &ir::Parameter::inout);
+    if (results != 1 || !procedure.is_function) return results == 0 ? kVoidType : kRecordType;
+    const auto only = std::ranges::find(procedure.parameters, true, &ir::Parameter::inout);
+    return oid_of(procedure.variables[only->variable.value].type);
+  }
+  return oid_of(procedure.variables[procedure.parameters.back().variable.value].type);
 }
 
 }  // namespace mneme::oids

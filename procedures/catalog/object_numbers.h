@@ -23,6 +23,7 @@ inline constexpr int64_t kHash = 405;
 inline constexpr int64_t kPlpgsql = 13500;
 inline constexpr int64_t kDefaultCollation = 100;
 inline constexpr int64_t kVoidType = 2278;
+inline constexpr int64_t kRecordType = 2249;
 
 inline int64_t of_system_table(uint32_t number) {
   return 1000 + int64_t{number};
@@ -64,6 +65,8 @@ std::string formatted_type(int64_t type, int64_t modifier);
 std::string index_definition(const Program& program, const IndexDefinition& index);
 std::string constraint_definition(const Program& program, const Constraint& constraint);
 std::string procedure_arguments(const ir::Procedure& procedure);
+// The type of what a routine returns: void where it returns nothing.
+int64_t result_type(const ir::Procedure& procedure);
 // The names of a table's columns, with commas between.
 std::string column_list(const TableDefinition& table, const std::vector<ColumnId>& columns);
 

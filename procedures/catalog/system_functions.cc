@@ -109,6 +109,13 @@ Value type_name_of(const SystemCatalog&, Arguments arguments, Arena& arena) {
   return text_in(arena, arguments[0].as_int() == 0 ? "-" : oids::formatted_type(arguments[0].as_int(), -1));
 }
 
+Value function_result(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  const ir::Procedure* procedure =
+      arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
+  if (procedure == nullptr || !procedure->is_function) return Value::null();
+  return text_in(arena, oids::formatted_type(oids::result_type(*procedure), -1));
+}
+
 Value procedure_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const ir::Procedure* procedure = oids::procedure(catalog.program(), arguments[0].as_int());
@@ -361,7 +368,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_get_expr", 2, {kString, kNumber, kFlag}, 3, kString, same},
     {"pg_get_indexdef", 1, {kNumber, kNumber, kFlag}, 3, kString, index_definition},
     {"pg_get_constraintdef", 1, {kNumber, kFlag}, 2, kString, constraint_definition},
-    {"pg_get_function_result", 1, {kNumber}, 1, kString, nothing},
+    {"pg_get_function_result", 1, {kNumber}, 1, kString, function_result},
     {"pg_get_function_arguments", 1, {kNumber}, 1, kString, procedure_arguments},
     {"pg_get_function_identity_arguments", 1, {kNumber}, 1, kString, procedure_arguments},
     {"pg_get_viewdef", 1, {kNumber, kFlag}, 2, kString, nothing},

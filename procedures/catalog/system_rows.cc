@@ -236,19 +236,29 @@ void procedures(const SystemCatalog& catalog, RowMaker& rows) {
     std::string types;
     std::string names;
     std::string modes;
+    std::string taken;
+    int64_t count = 0;
+    bool has_names = false;
     for (const ir::Parameter& parameter : procedure.parameters) {
+      if (procedure.has_result && &parameter == &procedure.parameters.back()) break;
       const ir::Variable& variable = procedure.variables[parameter.variable.value];
-      types += (types.empty() ? "" : ",") + std::to_string(oid_of(variable.type));
-      names += (names.empty() ? "" : ",") + variable.name;
-      modes += (modes.empty() ? "" : ",") + std::string(parameter.inout ? "b" : "i");
+      const std::string type = std::to_string(oid_of(variable.type));
+      // Before the others: texts are empty until the first.
+      names += (types.empty() ? "" : ",") + variable.name;
+      has_names |= !variable.name.empty();
+      types += (types.empty() ? "" : ",") + type;
+      modes += (modes.empty() ? "" : ",") + std::string(parameter.out ? "o" : parameter.inout ? "b" : "i");
+      if (parameter.out) continue;
+      taken += (taken.empty() ? "" : ",") + type;
+      ++count;
     }
     rows.set("oid", oids::of(procedure.id)).set("proname", procedure.name);
-    rows.set("pronargs", static_cast<int64_t>(procedure.parameters.size()))
-        .set("proargtypes", with_blanks(types));
-    if (!names.empty()) {
+    rows.set("prokind", procedure.is_function ? "f" : "p").set("prorettype", oids::result_type(procedure));
+    rows.set("pronargs", count).set("proargtypes", with_blanks(taken));
+    const bool has_modes = !procedure.is_function || modes.find_first_not_of("i,") != std::string::npos;
+    if (!types.empty() && has_modes)
       rows.set("proallargtypes", "{" + types + "}").set("proargmodes", "{" + modes + "}");
-      rows.set("proargnames", "{" + names + "}");
-    }
+    if (has_names) rows.set("proargnames", "{" + names + "}");
     rows.add();
   }
 }
@@ -363,7 +373,8 @@ void routines(const SystemCatalog& catalog, RowMaker& rows) {
   for (const ir::Procedure& procedure : catalog.program().procedures) {
     rows.set("specific_catalog", database_name(catalog)).set("routine_catalog", database_name(catalog));
     rows.set("specific_name", fmt::format("{}_{}", procedure.name, oids::of(procedure.id)));
-    rows.set("routine_name", procedure.name).add();
+    rows.set("routine_name", procedure.name);
+    rows.set("routine_type", procedure.is_function ? "FUNCTION" : "PROCEDURE").add();
   }
 }
 

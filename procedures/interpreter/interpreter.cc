@@ -47,6 +47,7 @@ class Interpreter::Machine {
   Flow run_while(const Statement& statement);
   Flow run_leave(const Statement& statement, Flow how);
   Flow run_raise(const Statement& statement);
+  Flow run_try(const Statement& statement);
   Flow run_operation(const Statement& statement);
 
   bool loop_bound(const Statement& statement, const std::optional<ir::Expr>& expr, const char* name,
@@ -70,6 +71,9 @@ class Interpreter::Machine {
   void set_found(VariableId found, bool value) {
     if (found.valid()) state_.frame.set(found, Value::of_bool(value));
   }
+  void set_row_count(const Operation& operation, uint32_t rows) {
+    if (operation.row_count.valid()) state_.frame.set(operation.row_count, Value::of_int(rows));
+  }
   const ir::StatementMark& mark_of(const Statement& statement) const {
     return request_.body.marks.of(statement);
   }
@@ -83,6 +87,7 @@ class Interpreter::Machine {
   uint32_t loop_depth_ = 0;
   uint32_t iteration_ = 0;  // of the outermost loop
   uint32_t unwind_ = 0;     // loops that an EXIT or CONTINUE on its way still has to leave
+  SqlError caught_;         // what the handler that runs has caught
   std::vector<Execution> executions_;
   std::vector<Argument> results_;
 };
@@ -115,7 +120,7 @@ Outcome Interpreter::Machine::run_native() {
   NativeRun run{&state_.schema,     request_.procedure,    request_.arguments,      request_.rows,
                 request_.recording, request_.locate,       request_.only_iteration, &state_.arena,
                 &state_.outcome,    &state_.context.error, request_.prefetch,       results_.data(),
-                request_.stop};
+                request_.notices,   request_.stop};
   request_.native(run);
   return state_.outcome;
 }
@@ -165,6 +170,8 @@ Flow Interpreter::Machine::run_statement(const Statement& statement) {
       return Flow::kReturn;
     case StatementKind::kRaise:
       return run_raise(statement);
+    case StatementKind::kTry:
+      return run_try(statement);
     case StatementKind::kOperation:
       return run_operation(statement);
   }
@@ -326,9 +333,50 @@ Flow Interpreter::Machine::run_raise(const Statement& statement) {
     arguments[i].type = statement.args[i].type;
     if (!state_.value_of(statement.args[i], statement.where, arguments[i].value)) return Flow::kFailed;
   }
-  (void)fail_raise(statement.sqlstate, statement.message, arguments, state_.arena, state_.context.error);
+  RaiseFormat format{statement.sqlstate, statement.message, statement.has_detail, statement.has_hint};
+  if (statement.sqlstate_variable.valid()) {
+    const std::string code(state_.frame.scalars()[statement.sqlstate_variable.value].as_text());
+    format.sqlstate = state_.arena.copy({code.c_str(), code.size() + 1}).data();
+  }
+  SqlError& said = state_.context.error;
+  (void)fail_raise(format, arguments, state_.arena, said);
+  if (statement.level != ir::RaiseLevel::kException && said.sqlstate == format.sqlstate) {
+    if (request_.notices != nullptr) keep_notice(statement.level, said, *request_.notices);
+    return Flow::kNext;
+  }
+  if (statement.sqlstate_variable.valid()) {
+    said.detail = caught_.detail;
+    said.hint = caught_.hint;
+  }
   (void)state_.raise(statement.where);
   return Flow::kFailed;
+}
+
+// An error that the body raises takes back what the body has changed, and the handlers run. Whatever else
+// ends the run ends it here, too.
+Flow Interpreter::Machine::run_try(const Statement& statement) {
+  const std::unique_ptr<RowAccess::Mark> mark = state_.rows->mark();
+  const size_t height = operations_.height();
+  const uint32_t depth = loop_depth_;
+  const Flow flow = run_block(statement.body);
+  if (flow != Flow::kFailed || state_.outcome.kind != Outcome::Kind::kRaised) return flow;
+  if (!state_.rows->go_back_to(*mark)) {
+    state_.outcome = {Outcome::Kind::kConflict, "", "", statement.where};
+    return Flow::kFailed;
+  }
+  operations_.cut(height);
+  loop_depth_ = depth;
+  unwind_ = 0;
+  const SqlError error = {state_.outcome.sqlstate, state_.outcome.message, state_.outcome.detail,
+                          state_.outcome.hint};
+  state_.outcome = {};
+  state_.context.error = {};
+  state_.frame.set(statement.sqlstate_variable, Value::of_text(error.sqlstate));
+  state_.frame.set(statement.message_variable, Value::of_text(error.message));
+  const SqlError around = std::exchange(caught_, error);
+  const Flow handled = run_block(statement.else_body);
+  caught_ = around;
+  return handled;
 }
 
 Flow Interpreter::Machine::run_operation(const Statement& statement) {
@@ -339,6 +387,7 @@ Flow Interpreter::Machine::run_operation(const Statement& statement) {
     const Recording::Recorded recorded = recall(operation);
     set_outputs(operation, recorded.rows > 0 ? recorded.values.data() : nullptr);
     set_found(operation.found, recorded.rows > 0);
+    set_row_count(operation, recorded.rows);
     return Flow::kNext;
   }
   ResultRows rows;
@@ -348,6 +397,7 @@ Flow Interpreter::Machine::run_operation(const Statement& statement) {
   if (mode == OperationMode::kPerformAndRecord) record(operation, rows);
   set_outputs(operation, rows.count > 0 ? operations_.values(rows).data() : nullptr);
   set_found(operation.found, rows.count > 0);
+  set_row_count(operation, rows.count);
   operations_.pop(rows);
   return Flow::kNext;
 }

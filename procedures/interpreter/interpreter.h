@@ -21,6 +21,7 @@
 #include "engine/transaction/row_access.h"
 #include "procedures/interpreter/call.h"
 #include "procedures/interpreter/native_abi.h"
+#include "procedures/interpreter/notices.h"
 #include "procedures/interpreter/recording.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/marked_body.h"
@@ -41,6 +42,8 @@ struct Outcome {
   const char* sqlstate = "";  // of kRaised: PostgreSQL's code, P0001 for RAISE EXCEPTION; of kStopped, too
   std::string_view message;   // of the two: valid until the interpreter's next run
   ir::SourceLocation where;   // of kRaised: the statement
+  std::string_view detail{};  // of kRaised, as the message
+  std::string_view hint{};
 
   bool completed() const { return kind == Kind::kCompleted; }
 };
@@ -68,6 +71,7 @@ struct RunRequest {
   LocateSink* locate = nullptr;         // needed if a statement locates
   Sequences* sequences = nullptr;       // needed if an expression draws from one
   StopRequest* stop = nullptr;          // may end the run; nullptr: nothing does
+  Notices* notices = nullptr;           // what RAISE says goes here; nullptr: nowhere
   // Runs only this iteration, counted from 0, of the loop marked iterations_apart, which stands in `body`
   // itself; one past the loop's end runs none. Everything outside the loop runs as always.
   std::optional<uint32_t> only_iteration = std::nullopt;

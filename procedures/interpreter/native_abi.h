@@ -20,6 +20,7 @@
 #include "engine/schema/schema.h"
 #include "engine/transaction/row_access.h"
 #include "procedures/interpreter/call.h"
+#include "procedures/interpreter/notices.h"
 #include "procedures/interpreter/recording.h"
 #include "procedures/interpreter/row_peeks.h"
 #include "procedures/ir/ir.h"
@@ -46,6 +47,7 @@ struct NativeRun {
   SqlError* error;    // where arithmetic and the like leave what went wrong
   bool prefetch;      // whether rows whose keys are known are fetched ahead (RowAccess::prefetch)
   Argument* results;  // one for each INOUT parameter, in order: set by a run that completes
+  Notices* notices;   // what RAISE says goes here; null: nowhere
   StopRequest* stop;  // looked at in each iteration of a loop; null: the run goes on to its end
 };
 

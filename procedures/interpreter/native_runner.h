@@ -32,6 +32,7 @@ class NativeRunner {
              .error = &error_,
              .prefetch = true,
              .results = nullptr,
+             .notices = nullptr,
              .stop = nullptr} {}
   NativeRunner(const NativeRunner&) = delete;
   NativeRunner& operator=(const NativeRunner&) = delete;

@@ -45,6 +45,9 @@ class OperationRunner {
   void cast_all_rows(const ir::Operation& operation, const ResultRows& rows);
   // Takes the rows, and all above them, off the stack.
   void pop(const ResultRows& rows) { stack_.resize(rows.base); }
+  // How high the stack is, and taking off it what lies above that.
+  size_t height() const { return stack_.size(); }
+  void cut(size_t height) { stack_.resize(height); }
 
  private:
   struct Cut {

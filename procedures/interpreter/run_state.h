@@ -30,7 +30,8 @@ struct RunState {
   // Ends the run for the error that an expression has left in the context.
   [[nodiscard]] bool raise(ir::SourceLocation where) {
     if (!outcome.completed()) return false;  // a query inside of the expression has ended it
-    outcome = {Outcome::Kind::kRaised, context.error.sqlstate, context.error.message, where};
+    outcome = {Outcome::Kind::kRaised, context.error.sqlstate, context.error.message, where,
+               context.error.detail,   context.error.hint};
     return false;
   }
   template <typename... Args>

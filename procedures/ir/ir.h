@@ -291,7 +291,8 @@ struct Operation {
   // NULL.
   std::vector<Output> outputs;
 
-  VariableId found;  // FOUND, valid where the procedure reads it
+  VariableId found;      // FOUND, valid where the procedure reads it
+  VariableId row_count;  // ROW_COUNT, valid where the procedure asks for it
 
   // The variables that expressions of this operation read, and those it sets (outputs, found). Sorted.
   std::vector<VariableId> uses;
@@ -309,9 +310,13 @@ enum class StatementKind : uint8_t {
   kExit,         // leaves the loop `loop_depth` levels up (0: the innermost) when expr is true
   kContinue,     // the same, to its next iteration
   kReturn,
-  kRaise,      // RAISE EXCEPTION: message, args: the user's rollback
+  kRaise,      // RAISE: message, args; at kException the user's rollback, else a notice to the client
+  kTry,        // body; an error in it takes back what it changed, sets sqlstate and message, runs else_body
   kOperation,  // operation
 };
+
+// How serious what RAISE says is, from the least.
+enum class RaiseLevel : uint8_t { kDebug, kLog, kInfo, kNotice, kWarning, kException };
 
 struct Statement {
   StatementKind kind = StatementKind::kAssign;
@@ -328,7 +333,14 @@ struct Statement {
   OperationId operation;
   const char* sqlstate = sqlstate::kRaise;  // kRaise
   std::string message;     // kRaise: the format, with % for each argument and %% for a percent sign
-  std::vector<Expr> args;  // kRaise: the message's arguments
+  std::vector<Expr> args;  // kRaise: the message's arguments, then the detail and the hint
+  RaiseLevel level = RaiseLevel::kException;  // kRaise
+  bool has_detail = false;                    // kRaise
+  bool has_hint = false;
+  // kRaise of what a handler has caught: the variable's text is the SQLSTATE. kTry: the variables that an
+  // error sets.
+  VariableId sqlstate_variable;
+  VariableId message_variable;
   NodeList<Statement> body;
   NodeList<Statement> else_body;
 };
@@ -346,13 +358,17 @@ struct Variable {
 
 struct Parameter {
   VariableId variable;
-  bool inout = false;
+  bool inout = false;  // its value comes back
+  bool out = false;    // it is NULL as the call begins: OUT, or a function's result; `inout`, too
 };
 
 struct Procedure {
   ProcedureId id;
   std::string name;
   SourceLocation where;
+  bool is_function = false;
+  bool has_result = false;          // a function's last parameter is what it returns
+  bool is_sql = false;              // LANGUAGE sql
   std::vector<Variable> variables;  // parameters first, in order
   std::vector<Parameter> parameters;
   // The call's time, where the procedure asks for it: a hidden argument after the others, fixed at the call
@@ -362,7 +378,7 @@ struct Procedure {
   std::vector<Operation> operations;
   std::vector<Statement> body;
   bool writes = false;  // some operation is not a select
-  // The line of its first operation that chance decides, and why.
+  // The line of its first operation that chance decides, and why; or why its calls are not replayed.
   std::string by_chance;
   // A call in the log would not say what was done.
   bool is_logged_by_rows() const { return writes && !by_chance.empty(); }

@@ -16,6 +16,8 @@ namespace mneme {
 struct SqlError {
   const char* sqlstate = "";
   std::string_view message;  // in the arena of the run
+  std::string_view detail{};
+  std::string_view hint{};
 };
 
 namespace sqlstate {

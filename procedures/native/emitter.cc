@@ -123,6 +123,14 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
   return text + results + "  return true;\n}\n";
 }
 
+// Whether the unit takes changes back, which the interpreter alone does.
+bool has_try(std::span<const ir::Statement> statements) {
+  return std::ranges::any_of(statements, [](const ir::Statement& statement) {
+    return statement.kind == ir::StatementKind::kTry || has_try(statement.body) ||
+           has_try(statement.else_body);
+  });
+}
+
 std::string functions_of(const NativeUnit& unit, const std::string& lookups) {
   const std::string on_transaction =
       unit.is_whole() ? fmt::format("run_on_transaction<&unit_{}<Transaction>>", unit.name) : "nullptr";
@@ -140,6 +148,10 @@ std::string emit_cpp(const Program& program, const Schema& schema, std::span<con
   for (const TableDefinition& table : program.catalog.tables()) text += emit_table(schema, table);
   std::string functions;
   for (const NativeUnit& unit : units) {
+    if (has_try(unit.body.statements)) {
+      functions += "    {nullptr, nullptr, nullptr, {}},\n";
+      continue;
+    }
     text += emit_unit(schema, unit);
     const LookupFunctions lookups = emit_lookups(schema, unit);
     text += lookups.text;

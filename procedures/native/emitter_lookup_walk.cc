@@ -243,8 +243,10 @@ void LookupWalk::emit(const Statement& statement) {
       return emit_if(statement);
     case StatementKind::kForRange:
       return emit_for_range(statement);
-    case StatementKind::kReturn:
     case StatementKind::kRaise:
+      if (statement.level != ir::RaiseLevel::kException) return;
+      return text_.line("return count;");
+    case StatementKind::kReturn:
       return text_.line("return count;");
     case StatementKind::kOperation:
     case StatementKind::kForQuery:
@@ -266,6 +268,7 @@ void LookupWalk::emit(const Statement& statement) {
     case StatementKind::kArrayAppend:
     case StatementKind::kArrayAssign:
     case StatementKind::kWhile:
+    case StatementKind::kTry:
       return forget({&statement, 1});
   }
 }

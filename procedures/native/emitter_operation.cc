@@ -46,6 +46,8 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
   }
   set_outputs(operation);
   set_found(operation, "count > 0");
+  if (operation.row_count.valid())
+    text_.line("{} = {{int64_t{{count}}, false}};", scope_.variable(operation.row_count));
   text_.close();
 }
 

@@ -68,6 +68,8 @@ void StatementEmitter::emit(const Statement& statement) {
       return text_.line("goto done;");
     case StatementKind::kRaise:
       return emit_raise(statement);
+    case StatementKind::kTry:
+      break;  // its procedure is interpreted
     case StatementKind::kOperation:
       if (scope_.marks.of(statement).mode != ir::OperationMode::kLocate) {
         scope_.where = place_literal(scope_.procedure.operations[statement.operation.value].where);
@@ -224,8 +226,16 @@ void StatementEmitter::emit_raise(const Statement& statement) {
     arguments += fmt::format("{}{{{}, {}}}", arguments.empty() ? "" : ", ", type_literal(arg.type),
                              boxed(expressions_.emit(arg), arg.type));
   }
-  text_.fail_if("true", fmt::format("raise_exception(run, {}, \"{}\", {}, {{{}}})", scope_.where,
-                                    statement.sqlstate, literal_of(statement.message), arguments));
+  const std::string format =
+      fmt::format("RaiseFormat{{\"{}\", {}, {}, {}}}", statement.sqlstate, literal_of(statement.message),
+                  statement.has_detail, statement.has_hint);
+  if (statement.level == ir::RaiseLevel::kException) {
+    text_.fail_if("true",
+                  fmt::format("raise_exception(run, {}, {}, {{{}}})", scope_.where, format, arguments));
+  } else {
+    text_.line("if (!raise_notice(run, {}, static_cast<ir::RaiseLevel>({}), {}, {{{}}})) return false;",
+               scope_.where, static_cast<int>(statement.level), format, arguments);
+  }
   text_.close();
 }
 

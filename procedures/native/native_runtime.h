@@ -37,7 +37,8 @@ using ir::SourceLocation;
 
 // Ends the run for the error that was left in it.
 [[gnu::cold, gnu::noinline]] inline bool raise(NativeRun& run, SourceLocation where) {
-  *run.outcome = {Outcome::Kind::kRaised, run.error->sqlstate, run.error->message, where};
+  *run.outcome = {Outcome::Kind::kRaised, run.error->sqlstate, run.error->message, where,
+                  run.error->detail,      run.error->hint};
   return false;
 }
 [[gnu::cold, gnu::noinline]] inline bool raise_text(NativeRun& run, SourceLocation where,
@@ -63,10 +64,22 @@ using ir::SourceLocation;
   return raise(run, where);
 }
 [[gnu::cold, gnu::noinline]] inline bool raise_exception(NativeRun& run, SourceLocation where,
-                                                         const char* sqlstate, std::string_view format,
+                                                         const RaiseFormat& format,
                                                          std::initializer_list<TypedValue> arguments) {
-  (void)fail_raise(sqlstate, format, arguments, *run.arena, *run.error);
+  (void)fail_raise(format, arguments, *run.arena, *run.error);
   return raise(run, where);
+}
+[[gnu::cold, gnu::noinline]] inline bool raise_notice(NativeRun& run, SourceLocation where,
+                                                      ir::RaiseLevel level, const RaiseFormat& format,
+                                                      std::initializer_list<TypedValue> arguments) {
+  SqlError said;
+  (void)fail_raise(format, arguments, *run.arena, said);
+  if (said.sqlstate != format.sqlstate) {
+    *run.error = said;
+    return raise(run, where);
+  }
+  if (run.notices != nullptr) keep_notice(level, said, *run.notices);
+  return true;
 }
 // Ends the run for what the rows' door has answered to an operation.
 [[gnu::cold, gnu::noinline]] inline bool refuse(NativeRun& run, AccessStatus status, uint32_t operation_id) {

@@ -16,13 +16,12 @@ command
 callProcedure : CALL relation LPAREN (expression (COMMA expression)*)? RPAREN ;
 
 drop
-  : DROP (TABLE | INDEX | PROCEDURE) (IF EXISTS)? relation parameterTypes? (COMMA relation parameterTypes?)*
+  : DROP (TABLE | INDEX | PROCEDURE | FUNCTION | ROUTINE) (IF EXISTS)? relation parameterTypes? (COMMA relation parameterTypes?)*
     (CASCADE | RESTRICT)? ;
 
-// A procedure's name alone tells which is meant.
 parameterTypes : LPAREN (parameterType (COMMA parameterType)*)? RPAREN ;
 
-parameterType : (IN_ | INOUT)? name? typeName ;
+parameterType : (IN_ | INOUT | OUT_)? name? typeName ;
 
 truncate : TRUNCATE TABLE? ONLY? relation (COMMA ONLY? relation)* (CASCADE | RESTRICT)? ;
 
@@ -114,18 +113,33 @@ modifiers : LPAREN INTEGER (COMMA INTEGER)? RPAREN ;
 
 // Procedures
 
-createProcedure : CREATE (OR REPLACE)? PROCEDURE name LPAREN (parameter (COMMA parameter)*)? RPAREN procedureClause* ;
+createProcedure
+  : CREATE (OR REPLACE)? (PROCEDURE | FUNCTION) relation LPAREN (parameter (COMMA parameter)*)? RPAREN
+    (RETURNS typeName)? procedureClause* ;
 
-parameter : (IN_ | INOUT)? name typeName ;
+parameter : (IN_ | INOUT | OUT_)? name? typeName ((DEFAULT | EQUAL) expression)? ;
 
+// Attributes: IMMUTABLE, STRICT, CALLED ON NULL INPUT, RETURNS NULL ON NULL INPUT, SECURITY INVOKER, PARALLEL SAFE, COST 1, NOT LEAKPROOF.
 procedureClause
-  : LANGUAGE (name | STRING)                    # languageClause
-  | AS DOLLAR_QUOTE block SEMICOLON? DOLLAR_QUOTE  # bodyClause
+  : LANGUAGE (name | STRING)                       # languageClause
+  | AS DOLLAR_QUOTE (block | sqlBody) SEMICOLON? DOLLAR_QUOTE  # bodyClause
+  | STRICT                                         # strictClause
+  | RETURNS NULL_ ON NULL_ IDENTIFIER              # strictClause
+  | IDENTIFIER ON NULL_ IDENTIFIER                 # attributeClause
+  | NOT? IDENTIFIER (IDENTIFIER | INTEGER)?        # attributeClause
   ;
 
-block : (DECLARE declaration*)? BEGIN statement* END name? ;
+// LANGUAGE sql
+sqlBody : query | insert | update | deleteRows ;
 
-declaration : name CONSTANT? typeName ((ASSIGN | EQUAL | DEFAULT) expression)? SEMICOLON ;
+block : label? (DECLARE declaration*)? BEGIN statement* (EXCEPTION exceptionHandler+)? END labelName? ;
+
+exceptionHandler : WHEN exceptionCondition (OR exceptionCondition)* THEN statements ;
+
+// A condition's name, OTHERS, or SQLSTATE '22012'.
+exceptionCondition : IDENTIFIER STRING? ;
+
+declaration : name CONSTANT? typeName (NOT NULL_)? ((ASSIGN | EQUAL | DEFAULT) expression)? SEMICOLON ;
 
 statement
   : block SEMICOLON                                                       # blockStatement
@@ -139,8 +153,12 @@ statement
     LOOP statements END LOOP labelName? SEMICOLON                         # forRangeStatement
   | label? FOR target (COMMA target)* IN_ select LOOP statements END LOOP labelName? SEMICOLON  # forQueryStatement
   | (EXIT | CONTINUE) labelName? (WHEN expression)? SEMICOLON                  # leaveStatement
-  | RETURN SEMICOLON                                                      # returnStatement
-  | RAISE EXCEPTION? STRING (COMMA expression)* SEMICOLON                 # raiseStatement
+  | label? FOREACH target IN_ ARRAY expression LOOP statements END LOOP labelName? SEMICOLON  # forEachStatement
+  | RETURN expression? SEMICOLON                                          # returnStatement
+  | RAISE (EXCEPTION | IDENTIFIER)? raised? (USING raiseOption (COMMA raiseOption)*)? SEMICOLON  # raiseStatement
+  | ASSERT expression (COMMA expression)? SEMICOLON                       # assertStatement
+  | GET IDENTIFIER? DIAGNOSTICS diagnostic (COMMA diagnostic)* SEMICOLON  # diagnosticsStatement
+  | callProcedure SEMICOLON                                               # callStatement
   | NULL_ SEMICOLON                                                       # nullStatement
   | PERFORM selectRest SEMICOLON                                          # performStatement
   | select SEMICOLON                                                      # selectStatement
@@ -150,6 +168,13 @@ statement
   ;
 
 statements : statement* ;
+
+// A message with its arguments, a condition's name, or SQLSTATE '22012'.
+raised : STRING (COMMA expression)* | IDENTIFIER STRING? ;
+
+raiseOption : (IDENTIFIER | COLUMN | CONSTRAINT | TABLE) (EQUAL | ASSIGN) expression ;
+
+diagnostic : target (EQUAL | ASSIGN) IDENTIFIER ;
 
 label : LABEL_OPEN labelName LABEL_CLOSE ;
 
@@ -364,6 +389,6 @@ over : OVER (name | LPAREN windowDefinition RPAREN) ;
 // Words that PostgreSQL does not reserve may be names too.
 name
   : IDENTIFIER | QUOTED_IDENTIFIER
-  | ABORT | ADD | ALTER | CALL | CASCADE | COMMIT | CONSTANT | DROP | ESCAPE | EXISTS | GENERATED | INDEX | KEY | LANGUAGE | OVER | PROCEDURE
+  | ABORT | ADD | ALTER | ASSERT | CALL | CASCADE | COMMIT | CONSTANT | DIAGNOSTICS | DROP | ESCAPE | EXISTS | FUNCTION | GENERATED | GET | INDEX | KEY | LANGUAGE | OVER | PROCEDURE
   | REPLACE
-  | RELEASE | RESTRICT | REVERSE | ROLLBACK | SAVEPOINT | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | WORK | ZONE ;
+  | RELEASE | RESTRICT | RETURNS | REVERSE | ROLLBACK | ROUTINE | SAVEPOINT | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | WORK | ZONE ;

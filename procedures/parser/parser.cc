@@ -62,7 +62,10 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::EXISTS,      MnemeLexer::RESTRICT,
                                  MnemeLexer::TRUNCATE,    MnemeLexer::ESCAPE,
                                  MnemeLexer::RELEASE,     MnemeLexer::SAVEPOINT,
-                                 MnemeLexer::GENERATED,   MnemeLexer::OVER};
+                                 MnemeLexer::GENERATED,   MnemeLexer::OVER,
+                                 MnemeLexer::ASSERT,      MnemeLexer::DIAGNOSTICS,
+                                 MnemeLexer::FUNCTION,    MnemeLexer::GET,
+                                 MnemeLexer::RETURNS,     MnemeLexer::ROUTINE};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 
@@ -135,10 +138,10 @@ class ErrorListener : public antlr4::BaseErrorListener {
              offending->getText());
     }
     if (expected.contains(static_cast<size_t>(MnemeLexer::CREATE))) {
-      refuse(
-          where,
-          "\"{}\" is not understood here; a file holds CREATE TABLE, CREATE INDEX and CREATE PROCEDURE only",
-          offending->getText());
+      refuse(where,
+             "\"{}\" is not understood here; a file holds CREATE TABLE, CREATE INDEX, CREATE PROCEDURE and "
+             "CREATE FUNCTION only",
+             offending->getText());
     }
     const std::string wanted =
         wants_value ? "; an expression is expected" : describe_expected(*parser, expected);

@@ -28,6 +28,8 @@ struct Name {
 
 // TypeName::base of table%ROWTYPE.
 inline constexpr const char* kRowType = "%rowtype";
+// TypeName::base of what a function returns that has no result.
+inline constexpr const char* kVoidType = "void";
 
 struct TypeName {
   std::string base;                 // "int", "double precision", ...; empty for table.column%TYPE
@@ -387,11 +389,22 @@ struct Declaration {
   bool constant = false;
   TypeName type;
   std::optional<Expr> initial;
+  bool not_null = false;
+};
+
+// EXCEPTION WHEN ... THEN.
+struct ExceptionHandler {
+  // SQLSTATEs; of a whole class where three zeros end it; empty: OTHERS.
+  std::vector<std::string> sqlstates;
+  std::vector<Statement> statements;
+  SourceLocation where;
 };
 
 struct Block {
+  Name label;
   std::vector<Declaration> declarations;
   std::vector<Statement> statements;
+  std::vector<ExceptionHandler> handlers;
 };
 
 struct Branch {
@@ -409,13 +422,23 @@ enum class StatementKind {
   kWhile,
   kForRange,
   kForQuery,
+  kForEach,  // FOREACH target IN ARRAY expr
   kExit,
   kContinue,
   kReturn,
   kRaise,
+  kAssert,       // expr, perhaps with a message in args
+  kDiagnostics,  // GET DIAGNOSTICS: targets, words
+  kCall,         // of a procedure: name, args
   kNull,
   kPerform,
   kOperation,
+};
+
+// What RAISE says behind USING.
+struct RaiseOption {
+  std::string word;
+  Expr value;
 };
 
 struct Statement {
@@ -426,11 +449,18 @@ struct Statement {
   std::vector<Target> targets;  // kForQuery
   bool reverse = false;
   std::optional<Expr>
-      expr;  // kAssign: value; kWhile, kExit, kContinue: condition; kForRange: from; kCase: subject
+      expr;  // kReturn, kAssign: value; kWhile, kExit, kContinue: condition; kForRange: from; kCase: subject
   std::optional<Expr> limit;
   std::optional<Expr> step;
-  std::string message;     // kRaise
-  std::vector<Expr> args;  // kRaise
+  ir::RaiseLevel level = ir::RaiseLevel::kException;  // kRaise
+  std::string condition;                              // kRaise: its name, or its SQLSTATE, as written
+  bool raises_again = false;                          // RAISE alone
+  std::string sqlstate;                               // kRaise: of the condition that it names; empty: none
+  std::optional<std::string> message;                 // kRaise
+  std::vector<Expr> args;                             // kRaise, kAssert, kCall
+  std::vector<RaiseOption> options;                   // kRaise
+  std::vector<std::string> words;                     // kDiagnostics: ROW_COUNT and its kind, one a target
+  Name name;                                          // kCall
   std::vector<Branch> branches;
   bool has_else = false;
   std::vector<Statement> body;  // of a loop; ELSE
@@ -439,23 +469,33 @@ struct Statement {
 };
 
 struct Parameter {
-  Name name;
+  Name name;  // empty: it is $n alone
   bool inout = false;
+  bool out = false;  // no argument is taken for it; `inout`, too
   TypeName type;
+  std::optional<Expr> initial;  // DEFAULT
 };
 
+// A procedure or a function.
 struct Procedure {
   Name name;
   bool replaces = false;  // OR REPLACE
+  bool is_function = false;
+  bool is_strict = false;  // a function that is NULL where an argument is
   std::vector<Parameter> parameters;
+  std::optional<TypeName> returns;  // of a function
   Block body;
+  // LANGUAGE sql: what it returns where it is an expression; else the body says it.
+  bool is_sql = false;
+
+  bool returns_void() const { return returns && returns->base == kVoidType; }
 };
 
 // A file's definitions, in order.
 struct Definition {
   std::optional<Table> table;
   std::optional<Index> index;
-  std::optional<Procedure> procedure;
+  std::shared_ptr<const Procedure> procedure;
   std::optional<Alteration> alteration = std::nullopt;
   std::string text;  // as written, without the semicolon
   // A table with foreign keys: its text without them, and the ALTER TABLE ... ADD that adds each. Both are
@@ -474,6 +514,9 @@ struct Definition {
 using File = std::vector<Definition>;
 
 enum class DefinitionKind { kTable, kIndex, kProcedure };
+
+// What DROP names.
+enum class RoutineKind { kProcedure, kFunction, kAny };
 
 // One statement of an SQL session.
 struct Command {
@@ -498,12 +541,16 @@ struct Command {
   std::optional<Definition> definition;             // kCreate, kAlter
   Name name;                                        // kCall: the procedure; of a savepoint
   std::vector<Expr> args;                           // kCall
+  bool calls_function = false;                      // kCall: as SELECT f(...)
   DefinitionKind dropped = DefinitionKind::kTable;  // kDrop
   std::vector<Name> names;                          // kDrop, kTruncate
-  bool if_exists = false;                           // kDrop
-  bool cascades = false;                            // kDrop, kTruncate: CASCADE
-  bool read_only = false;                           // kBegin
-  uint32_t parameters = 0;                          // the highest n of a $n
+  RoutineKind routine = RoutineKind::kProcedure;    // kDrop of a procedure or function
+  // kDrop: by name, the parameters' types where they are written.
+  std::vector<std::optional<std::vector<TypeName>>> parameter_types;
+  bool if_exists = false;   // kDrop
+  bool cascades = false;    // kDrop, kTruncate: CASCADE
+  bool read_only = false;   // kBegin
+  uint32_t parameters = 0;  // the highest n of a $n
 
   bool changes_schema() const {
     return kind == Kind::kCreate || kind == Kind::kDrop || kind == Kind::kTruncate || kind == Kind::kAlter;

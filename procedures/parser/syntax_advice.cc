@@ -27,9 +27,8 @@ constexpr StatementAdvice kStatementAdvice[] = {
      "ON CONFLICT is not supported; look for the row with SELECT ... INTO, then use IF FOUND"},
     {"select", "using", "JOIN ... USING is not supported; write JOIN b ON a.x = b.x"},
     {"select", "(", "subqueries are not supported; use a FOR loop over the inner SELECT"},
-    {"raise", "using", "RAISE ... USING is not supported; put all there is to say into the message"},
-    {"raise", "", "only RAISE EXCEPTION 'message', arguments is supported, which rolls the call back"},
-    {"return", "", "a procedure returns no value; assign to an INOUT parameter, then write RETURN alone"},
+    {"return", "query", "functions that return rows are not supported; insert the rows into a table"},
+    {"return", "next", "functions that return rows are not supported; insert the rows into a table"},
     {"exit", "", "EXIT is written EXIT label WHEN condition, the label and the condition being optional"},
 };
 

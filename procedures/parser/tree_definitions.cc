@@ -49,6 +49,10 @@ class DefinitionReader {
       command.dropped = drop->TABLE()   ? syntax::DefinitionKind::kTable
                         : drop->INDEX() ? syntax::DefinitionKind::kIndex
                                         : syntax::DefinitionKind::kProcedure;
+      command.routine = drop->FUNCTION()  ? syntax::RoutineKind::kFunction
+                        : drop->ROUTINE() ? syntax::RoutineKind::kAny
+                                          : syntax::RoutineKind::kProcedure;
+      read_parameter_types(drop, command);
     } else if (auto* truncate = context->truncate()) {
       command.kind = syntax::Command::Kind::kTruncate;
       for (auto* name : truncate->relation()) command.names.push_back(read_relation(name));
@@ -71,6 +75,20 @@ class DefinitionReader {
   }
 
  private:
+  static void read_parameter_types(MnemeParser::DropContext* drop, syntax::Command& command) {
+    for (auto* child : drop->children) {
+      if (dynamic_cast<MnemeParser::RelationContext*>(child) != nullptr)
+        command.parameter_types.emplace_back();
+      auto* types = dynamic_cast<MnemeParser::ParameterTypesContext*>(child);
+      if (types == nullptr) continue;
+      auto& last = command.parameter_types.back().emplace();
+      for (auto* item : types->parameterType()) {
+        // A procedure's OUT parameters may be left out, and a function's are.
+        if (!item->OUT_()) last.push_back(read_type(item->typeName()));
+      }
+    }
+  }
+
   uint32_t count_parameters() const {
     uint32_t most = 0;
     for (antlr4::Token* token : tokens_.getTokens()) {
@@ -90,7 +108,9 @@ class DefinitionReader {
     if (context->createTable()) definition.table = table(context->createTable());
     if (context->createIndex()) definition.index = index(context->createIndex());
     if (context->alterTable()) definition.alteration = alteration(context->alterTable());
-    if (context->createProcedure()) definition.procedure = procedure(context->createProcedure());
+    if (context->createProcedure()) {
+      definition.procedure = std::make_shared<const syntax::Procedure>(procedure(context->createProcedure()));
+    }
     // The parser's text has a character for each byte of the source.
     const size_t begin = context->getStart()->getStartIndex();
     definition.text = source_.substr(begin, context->getStop()->getStopIndex() + 1 - begin);
@@ -432,47 +452,110 @@ class DefinitionReader {
 
   syntax::Procedure procedure(MnemeParser::CreateProcedureContext* context) {
     syntax::Procedure procedure;
-    procedure.name = read_name(context->name());
+    procedure.name = read_relation(context->relation());
     procedure.replaces = context->REPLACE() != nullptr;
+    procedure.is_function = context->FUNCTION() != nullptr;
+    const std::string_view word = procedure.is_function ? "function" : "procedure";
     if (is_reserved_for_procedures(procedure.name.text)) {
-      refuse(procedure.name.where, "PostgreSQL does not take {} for a procedure's name; choose another",
-             procedure.name.text);
+      refuse(procedure.name.where, "PostgreSQL does not take {} for a {}'s name; choose another",
+             procedure.name.text, word);
     }
-    for (auto* item : context->parameter()) {
-      procedure.parameters.push_back(
-          {read_name(item->name()), item->INOUT() != nullptr, read_type(item->typeName())});
+    for (auto* item : context->parameter()) procedure.parameters.push_back(parameter(item));
+    if (context->RETURNS()) {
+      if (!procedure.is_function)
+        refuse(location(context->typeName()), "a procedure returns nothing; give it an INOUT parameter");
+      procedure.returns = returned_type(context->typeName());
+    } else if (procedure.is_function &&
+               std::ranges::none_of(procedure.parameters, &syntax::Parameter::inout)) {
+      refuse_as("42P13", procedure.name.where,
+                "function result type must be specified: write RETURNS and a type");
     }
-    bool has_language = false;
-    bool has_body = false;
+    MnemeParser::BodyClauseContext* body = nullptr;
+    std::optional<std::string> language;
     for (auto* clause : context->procedureClause()) {
-      if (auto* language = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
-        if (has_language)
-          refuse(location(language), "procedure {} says its LANGUAGE twice; leave one out",
-                 procedure.name.text);
-        language_is_plpgsql(language);
-        has_language = true;
-      } else if (auto* body = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
-        if (has_body) refuse(location(body), "procedure {} has a second body", procedure.name.text);
-        check_dollar_quotes(body);
-        procedure.body = read_block(body->block(), tokens_);
-        has_body = true;
+      if (auto* names = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
+        if (language)
+          refuse(location(names), "{} {} says its LANGUAGE twice; leave one out", word, procedure.name.text);
+        language = read_language(names, procedure.is_function);
+      } else if (auto* given = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
+        if (body != nullptr) refuse(location(given), "{} {} has a second body", word, procedure.name.text);
+        body = given;
+      } else if (!procedure.is_function && definition_word(clause->getStart()->getText()) != "security") {
+        refuse_as("42P13", location(clause), "invalid attribute in procedure definition");
+      } else if (auto* attribute = dynamic_cast<MnemeParser::AttributeClauseContext*>(clause)) {
+        check_attribute(attribute);
+      } else {
+        procedure.is_strict = true;
       }
     }
-    if (!has_language)
-      refuse(procedure.name.where, "procedure {} does not say LANGUAGE plpgsql", procedure.name.text);
-    if (!has_body)
-      refuse(procedure.name.where, "procedure {} has no body; write AS $$ BEGIN ... END $$",
+    if (!language) {
+      refuse(procedure.name.where, "{} {} does not say LANGUAGE plpgsql", word, procedure.name.text);
+    }
+    if (body == nullptr)
+      refuse(procedure.name.where, "{} {} has no body; write AS $$ BEGIN ... END $$", word,
              procedure.name.text);
+    check_dollar_quotes(body);
+    procedure.is_sql = *language == "sql";
+    if (procedure.is_sql != (body->sqlBody() != nullptr)) {
+      refuse(location(body),
+             "the body is not in LANGUAGE {}: plpgsql's is BEGIN ... END, and sql's one statement",
+             *language);
+    }
+    procedure.body = body->block() ? read_block(body->block(), tokens_)
+                                   : read_sql_body(body->sqlBody(), tokens_, !procedure.returns_void());
     return procedure;
   }
 
-  static void language_is_plpgsql(MnemeParser::LanguageClauseContext* context) {
+  static syntax::Parameter parameter(MnemeParser::ParameterContext* context) {
+    syntax::Parameter parameter;
+    if (context->name()) parameter.name = read_name(context->name());
+    parameter.name.where = location(context);
+    parameter.out = context->OUT_() != nullptr;
+    parameter.inout = parameter.out || context->INOUT() != nullptr;
+    parameter.type = read_type(context->typeName());
+    if (context->expression()) parameter.initial = read_expression(context->expression());
+    if (parameter.out && parameter.initial)
+      refuse_as("42P13", parameter.name.where, "only input parameters can have default values");
+    return parameter;
+  }
+
+  static syntax::TypeName returned_type(MnemeParser::TypeNameContext* context) {
+    syntax::TypeName type = read_type(context);
+    if (type.base == "setof") {
+      refuse_as(sqlstate::kNotSupported, type.where,
+                "functions that return rows are not supported; return a value");
+    }
+    if (type.base == "trigger" || type.base == "record" || type.base == syntax::kRowType || type.is_array) {
+      refuse_as(sqlstate::kNotSupported, type.where,
+                "a function returns one value of a scalar type, or void; not {}",
+                type.is_array                   ? "an array"
+                : type.base == syntax::kRowType ? "a row"
+                                                : "a " + type.base);
+    }
+    return type;
+  }
+
+  static std::string read_language(MnemeParser::LanguageClauseContext* context, bool is_function) {
     const std::string language =
         context->STRING() ? read_string(context->STRING()) : definition_word(context->name()->getText());
-    if (language != "plpgsql") {
+    if (language != "plpgsql" && (language != "sql" || !is_function)) {
       refuse_as(sqlstate::kNotSupported, location(context),
                 "LANGUAGE {} is not supported; procedures are written in plpgsql", language);
     }
+    return language;
+  }
+
+  // A function's cost and volatility are hints to a planner.
+  static void check_attribute(MnemeParser::AttributeClauseContext* context) {
+    constexpr auto kAttributes = std::to_array<std::string_view>(
+        {"immutable", "stable", "volatile", "not leakproof", "security invoker", "parallel safe",
+         "parallel unsafe", "parallel restricted", "called on null input"});
+    std::string text;
+    for (auto* child : context->children)
+      text += (text.empty() ? "" : " ") + definition_word(child->getText());
+    if (text.starts_with("cost ") || std::ranges::find(kAttributes, text) != kAttributes.end()) return;
+    refuse_as(sqlstate::kNotSupported, location(context),
+              "the attribute \"{}\" is not supported; leave it out", text);
   }
 
   // PostgreSQL ends the body at the first repetition of its opening quote, be it in a string, a comment or a

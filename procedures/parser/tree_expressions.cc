@@ -94,6 +94,8 @@ Expr read_call(MnemeParser::CallContext* context) {
   if (schema == "information_schema" && expr.text == "_pg_expandarray") {
     expr.column_name = expr.text;
     expr.text = syntax::kExpandArray;
+  } else if (schema == "public") {
+    expr.qualifier = schema;
   } else if (schema != "pg_catalog") {
     refuse_as(sqlstate::kUndefinedFunction, location(context), "function {}.{} does not exist",
               context->name()->getText(), expr.text);

@@ -62,6 +62,12 @@ syntax::Name read_column_label(antlr4::ParserRuleContext* context);
 // The value of a column's DEFAULT.
 syntax::Expr read_default(MnemeParser::DefaultValueContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
+// The statement of a function in LANGUAGE sql, as PL/pgSQL would write it.
+syntax::Block read_sql_body(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens,
+                            bool has_result);
+// The SQLSTATEs that a condition's name or SQLSTATE 'code' means; none for OTHERS.
+std::vector<std::string> read_condition(antlr4::tree::TerminalNode* word, antlr4::tree::TerminalNode* code);
+syntax::Statement read_raise(MnemeParser::RaiseStatementContext* context);
 // The SELECT, INSERT, UPDATE or DELETE of a session, whose rows go to the user; nothing where the command is
 // another.
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,

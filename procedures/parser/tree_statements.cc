@@ -1,5 +1,8 @@
 // Statements and database operations of the syntax tree.
+#include <utility>
+
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/plain_query.h"
 #include "procedures/parser/tree_reader.h"
 
 namespace mneme {
@@ -15,6 +18,7 @@ class StatementReader {
 
   syntax::Block block(MnemeParser::BlockContext* context);
   std::optional<syntax::Operation> operation(MnemeParser::CommandContext* context);
+  syntax::Block sql_body(MnemeParser::SqlBodyContext* context, bool has_result);
 
  private:
   std::vector<Statement> statements(const std::vector<MnemeParser::StatementContext*>& contexts);
@@ -26,6 +30,7 @@ class StatementReader {
   Statement case_statement(MnemeParser::CaseStatementContext* context);
   Statement for_range(MnemeParser::ForRangeStatementContext* context);
   Statement for_query(MnemeParser::ForQueryStatementContext* context);
+  Statement for_each(MnemeParser::ForEachStatementContext* context);
   Statement leave(MnemeParser::LeaveStatementContext* context);
   Statement operation_statement(StatementKind kind, syntax::Operation operation);
 
@@ -62,7 +67,7 @@ void check_label(const syntax::Name& label, MnemeParser::LabelNameContext* closi
   if (!closing) return;
   const syntax::Name end = read_label(closing);
   if (end.text != label.text)
-    refuse(end.where, "END LOOP {} ends a loop that is not labelled <<{}>>", end.text, end.text);
+    refuse(end.where, "END {} ends a loop or block that is not labelled <<{}>>", end.text, end.text);
 }
 
 syntax::Name loop_label(MnemeParser::LabelContext* context) {
@@ -203,11 +208,6 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   }
   if (context->DEFAULT()) operation.gives_defaults = true;
   if (context->selectQuery()) {
-    if (!rows_go_to_user_) {
-      refuse_as(sqlstate::kNotSupported, location(context->selectQuery()),
-                "INSERT ... SELECT is not supported; use FOR r IN SELECT ... LOOP INSERT ... "
-                "VALUES ... END LOOP");
-    }
     operation.query = read_query(context->selectQuery());
   }
   if (context->onConflict()) operation.on_conflict = on_conflict(context->onConflict());
@@ -371,6 +371,17 @@ Statement StatementReader::for_query(MnemeParser::ForQueryStatementContext* cont
   return statement;
 }
 
+Statement StatementReader::for_each(MnemeParser::ForEachStatementContext* context) {
+  Statement statement;
+  statement.kind = StatementKind::kForEach;
+  statement.label = loop_label(context->label());
+  check_label(statement.label, context->labelName());
+  statement.target = target(context->target());
+  statement.expr = read_expression(context->expression());
+  statement.body = statements(context->statements());
+  return statement;
+}
+
 Statement StatementReader::leave(MnemeParser::LeaveStatementContext* context) {
   Statement statement;
   statement.kind = context->EXIT() ? StatementKind::kExit : StatementKind::kContinue;
@@ -416,12 +427,30 @@ Statement StatementReader::statement(MnemeParser::StatementContext* context) {
     result = for_query(query);
   } else if (auto* jump = dynamic_cast<MnemeParser::LeaveStatementContext*>(context)) {
     result = leave(jump);
-  } else if (dynamic_cast<MnemeParser::ReturnStatementContext*>(context)) {
+  } else if (auto* each = dynamic_cast<MnemeParser::ForEachStatementContext*>(context)) {
+    result = for_each(each);
+  } else if (auto* end = dynamic_cast<MnemeParser::ReturnStatementContext*>(context)) {
     result.kind = StatementKind::kReturn;
+    if (end->expression()) result.expr = read_expression(end->expression());
   } else if (auto* raise = dynamic_cast<MnemeParser::RaiseStatementContext*>(context)) {
-    result.kind = StatementKind::kRaise;
-    result.message = read_string(raise->STRING());
-    for (auto* arg : raise->expression()) result.args.push_back(read_expression(arg));
+    result = read_raise(raise);
+  } else if (auto* assertion = dynamic_cast<MnemeParser::AssertStatementContext*>(context)) {
+    result.kind = StatementKind::kAssert;
+    result.expr = read_expression(assertion->expression(0));
+    if (assertion->COMMA()) result.args.push_back(read_expression(assertion->expression(1)));
+  } else if (auto* get = dynamic_cast<MnemeParser::DiagnosticsStatementContext*>(context)) {
+    result.kind = StatementKind::kDiagnostics;
+    if (get->IDENTIFIER()) expect_word(get->IDENTIFIER(), {"current", "stacked"});
+    const bool stacked = get->IDENTIFIER() && lowered(get->IDENTIFIER()->getText()) == "stacked";
+    for (auto* item : get->diagnostic()) {
+      result.targets.push_back(target(item->target()));
+      result.words.push_back((stacked ? "stacked " : "") + lowered(item->IDENTIFIER()->getText()));
+    }
+  } else if (auto* call = dynamic_cast<MnemeParser::CallStatementContext*>(context)) {
+    result.kind = StatementKind::kCall;
+    result.name = read_relation(call->callProcedure()->relation());
+    for (auto* argument : call->callProcedure()->expression())
+      result.args.push_back(read_expression(argument));
   } else if (auto* perform = dynamic_cast<MnemeParser::PerformStatementContext*>(context)) {
     result =
         operation_statement(StatementKind::kPerform, select_rest(perform->selectRest(), perform, nullptr));
@@ -452,15 +481,82 @@ syntax::Block StatementReader::block(MnemeParser::BlockContext* context) {
     declaration.name = read_name(item->name());
     declaration.constant = item->CONSTANT() != nullptr;
     declaration.type = read_type(item->typeName());
+    declaration.not_null = item->NOT() != nullptr;
     if (item->expression()) declaration.initial = read_expression(item->expression());
     result.declarations.push_back(std::move(declaration));
   }
-  if (context->name()) {
-    refuse_as(sqlstate::kNotSupported, location(context->name()),
-              "a label after END of a block is not supported; leave it out");
-  }
+  result.label = loop_label(context->label());
+  check_label(result.label, context->labelName());
   result.statements = statements(context->statement());
+  for (auto* item : context->exceptionHandler()) {
+    syntax::ExceptionHandler handler;
+    handler.where = location(item);
+    bool others = false;
+    for (auto* condition : item->exceptionCondition()) {
+      const std::vector<std::string> sqlstates = read_condition(condition->IDENTIFIER(), condition->STRING());
+      others |= sqlstates.empty();
+      handler.sqlstates.insert(handler.sqlstates.end(), sqlstates.begin(), sqlstates.end());
+    }
+    if (others) handler.sqlstates.clear();
+    handler.statements = statements(item->statements());
+    result.handlers.push_back(std::move(handler));
+  }
   return result;
+}
+
+// The one statement of LANGUAGE sql becomes what PL/pgSQL would write.
+syntax::Block StatementReader::sql_body(MnemeParser::SqlBodyContext* context, bool has_result) {
+  rows_go_to_user_ = true;
+  syntax::Operation made = context->query()    ? query(context->query())
+                           : context->insert() ? insert(context->insert())
+                           : context->update() ? update(context->update())
+                                               : delete_rows(context->deleteRows());
+  const syntax::SourceLocation where = location(context);
+  syntax::Block block;
+  syntax::Statement result;
+  result.kind = StatementKind::kReturn;
+  result.where = where;
+  if (made.kind == ir::OperationKind::kSelect) {
+    std::optional<syntax::Operation> plain = plain_select(made);
+    if (!plain || (has_result && (plain->items.size() != 1 || plain->items[0].star))) {
+      refuse_as(
+          sqlstate::kNotSupported, where,
+          "a function in LANGUAGE sql is one SELECT of one value, in a form that procedures have, or one "
+          "INSERT, UPDATE or DELETE; write it in plpgsql");
+    }
+    const bool is_value =
+        plain->tables.empty() && plain->conditions.empty() && !plain->limit && !plain->offset;
+    if (has_result && is_value) {
+      result.expr = plain->items[0].expr;
+      block.statements.push_back(std::move(result));
+      return block;
+    }
+    made = *std::move(plain);
+  } else if (!made.from.empty() || made.query) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "a function in LANGUAGE sql changes one table; write it in plpgsql");
+  }
+  if (has_result && made.items.empty()) {
+    refuse_as("42P13", where, "return type mismatch in function: the last statement returns no value");
+  }
+  syntax::Statement statement = operation_statement(
+      made.items.empty() || has_result ? StatementKind::kOperation : StatementKind::kPerform,
+      std::move(made));
+  statement.where = where;
+  if (has_result) {
+    // No name of the user's holds a blank.
+    syntax::Declaration value;
+    value.name = {"sql result", where};
+    value.type.base = "record";
+    value.type.where = where;
+    block.declarations.push_back(std::move(value));
+    statement.operation->items[0].alias = {"value", where};
+    statement.operation->into.push_back({{"sql result", where}, {}});
+    result.expr = syntax::reference("sql result", "value", where);
+  }
+  block.statements.push_back(std::move(statement));
+  block.statements.push_back(std::move(result));
+  return block;
 }
 
 std::optional<syntax::Operation> StatementReader::operation(MnemeParser::CommandContext* context) {
@@ -476,6 +572,11 @@ std::optional<syntax::Operation> StatementReader::operation(MnemeParser::Command
 
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens) {
   return StatementReader(tokens).block(context);
+}
+
+syntax::Block read_sql_body(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens,
+                            bool has_result) {
+  return StatementReader(tokens).sql_body(context, has_result);
 }
 
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,

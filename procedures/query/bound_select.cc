@@ -19,6 +19,8 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
   bound->procedure.name = "statement";
   bound->procedure.where = query.where;
   Names names(program.catalog, bound->procedure, session);
+  const ProgramRoutines routines(program);
+  names.set_routines(&routines);
   names.declare_parameters(parameters);
   names.open_block();
   names.allow_sequences();

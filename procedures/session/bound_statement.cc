@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "procedures/binder/expression_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/plain_query.h"
 
@@ -32,10 +33,102 @@ void BoundStatement::bind(const Program& program) {
   }
 }
 
+namespace {
+
+bool callee_returns_parameter(const ir::Procedure& callee) {
+  return std::ranges::any_of(callee.parameters, &ir::Parameter::inout);
+}
+
+}  // namespace
+
+// SELECT f(...) and SELECT * FROM f(...), alone, are calls; the name of their column is in `column`.
+std::optional<syntax::Command> BoundStatement::function_call(const Program& program,
+                                                             const syntax::Query& query, bool& is_expression,
+                                                             std::string& column) {
+  if (!query.first.select || !query.with.empty() || !query.more.empty() || !query.order.empty() ||
+      query.limit || query.offset || query.for_update)
+    return std::nullopt;
+  const syntax::SelectCore& core = *query.first.select;
+  if (core.distinct || core.condition || core.has_group || core.having || !core.windows.empty() ||
+      core.items.size() != 1 || core.from.size() > 1)
+    return std::nullopt;
+  syntax::Command call;
+  call.kind = syntax::Command::Kind::kCall;
+  call.calls_function = true;
+  const syntax::SelectItem& item = core.items[0];
+  if (core.from.empty()) {
+    const syntax::Expr& expr = item.expr;
+    if (item.star || expr.kind != syntax::ExprKind::kCall || expr.star || expr.distinct || expr.filter ||
+        expr.order || expr.window)
+      return std::nullopt;
+    call.name = {expr.text, expr.where};
+    call.args = expr.args;
+    column = item.alias.empty() ? expr.text : item.alias.text;
+  } else {
+    const syntax::FromItem& from = core.from[0];
+    if (from.kind != syntax::FromItem::Kind::kFunction || !item.star || !item.qualifier.empty() ||
+        from.lateral || from.with_ordinality || from.column_aliases.size() > 1)
+      return std::nullopt;
+    call.name = from.name;
+    call.args = from.args;
+    column = !from.column_aliases.empty() ? from.column_aliases[0].text
+             : from.alias.empty()         ? from.name.text
+                                          : from.alias.text;
+  }
+  const syntax::Procedure* routine =
+      is_own_function(call.name.text) ? nullptr : program.find_routine(call.name.text);
+  if (routine == nullptr || !routine->is_function) return std::nullopt;
+  is_expression = core.from.empty() && expression_of(*routine, true).has_value();
+  return call;
+}
+
+void BoundStatement::bind_function_call(const Program& program, const syntax::Command& call,
+                                        std::string column) {
+  const bool is_table = !command_->operation->query->first.select->from.empty();
+  call_ = bind_call(program, call, parameters_);
+  const ir::Procedure& callee = program.procedure(call_->callee);
+  columns_.clear();
+  for (const ir::Parameter& parameter : callee.parameters) {
+    const ir::Variable& variable = callee.variables[parameter.variable.value];
+    if (parameter.inout) columns_.push_back({variable.name, variable.type});
+  }
+  const bool is_row = columns_.size() > 1;
+  if (is_row && !is_table) {
+    refuse_as(
+        sqlstate::kNotSupported, call.name.where,
+        "function {} returns several values, and a value of several is not supported; write SELECT * FROM "
+        "{}(...)",
+        callee.name, callee.name);
+  }
+  // What a void function returns is an empty text to clients.
+  if (columns_.empty()) columns_.push_back({"", Type{.kind = TypeKind::kVarchar, .is_text = true}});
+  // An only OUT parameter names the column of SELECT * FROM f(...).
+  const bool keeps_name = is_row || (is_table && !callee.has_result && callee_returns_parameter(callee));
+  if (!keeps_name) columns_[0].name = std::move(column);
+}
+
 void BoundStatement::bind_query_of_any_form(const Program& program) {
   query_.reset();
   select_.reset();
+  call_.reset();
   const std::vector<Type> given = parameters_;
+  bool is_expression = false;
+  std::string column;
+  if (const auto call = function_call(program, *command_->operation->query, is_expression, column)) {
+    if (!is_expression) return bind_function_call(program, *call, std::move(column));
+    try {
+      return bind_plain_or_select(program, given);
+    } catch (const SourceError&) {
+      parameters_ = given;
+      query_.reset();
+      select_.reset();
+      return bind_function_call(program, *call, std::move(column));
+    }
+  }
+  bind_plain_or_select(program, given);
+}
+
+void BoundStatement::bind_plain_or_select(const Program& program, const std::vector<Type>& given) {
   if (const std::optional<syntax::Operation> plain = plain_select(*command_->operation)) {
     try {
       query_ = bind_query(program, *plain, parameters_, session_.get());

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "procedures/binder/command_binder.h"
@@ -39,7 +40,7 @@ class BoundStatement {
   // Returns whether it is an operation that changes nothing.
   bool is_read() const {
     return command_->operation && command_->operation->kind == ir::OperationKind::kSelect &&
-           !command_->operation->for_update;
+           !command_->operation->for_update && !call_;
   }
 
   // Returns whether it looks at rows of the database's tables, or may.
@@ -69,6 +70,10 @@ class BoundStatement {
  private:
   void bind(const Program& program);
   void bind_query_of_any_form(const Program& program);
+  void bind_plain_or_select(const Program& program, const std::vector<Type>& given);
+  static std::optional<syntax::Command> function_call(const Program& program, const syntax::Query& query,
+                                                      bool& is_expression, std::string& column);
+  void bind_function_call(const Program& program, const syntax::Command& call, std::string column);
   void bind_change_of_any_form(const Program& program);
 
   std::shared_ptr<const syntax::Command> command_;

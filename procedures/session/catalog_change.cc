@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "procedures/binder/conversion.h"
 #include "procedures/binder/schema_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
@@ -146,7 +147,13 @@ class Change : private ProgramEdit {
     const Definition& made = given.index && given.index->name.empty() ? named(given) : given;
     if (made.procedure) {
       const ir::Procedure* former = program_.find_procedure(made.procedure->name.text);
-      return former == nullptr ? with_one_more(made) : replace(*former, made);
+      std::unique_ptr<Program> program = former == nullptr ? with_one_more(made) : replace(*former, made);
+      const ir::Procedure& present = *program->find_procedure(made.procedure->name.text);
+      if (present.is_logged_by_rows() && present.by_chance.find("EXCEPTION") != std::string::npos) {
+        notify(fmt::format("calls of {} are logged by the rows that they change: {}", present.name,
+                           present.by_chance));
+      }
+      return program;
     }
     check_relation(made);
     if (made.table) return create_table(made);
@@ -245,13 +252,18 @@ class Change : private ProgramEdit {
 
   std::unique_ptr<Program> replace(const ir::Procedure& former, const Definition& made) {
     if (!made.procedure->replaces) {
-      refuse_change(sqlstate_of_catalog::kDuplicateProcedure, "procedure \"{}\" already exists", former.name);
+      refuse_change(sqlstate_of_catalog::kDuplicateProcedure, "{} \"{}\" already exists",
+                    former.is_function ? "function" : "procedure", former.name);
+    }
+    if (former.is_function != made.procedure->is_function) {
+      refuse_change(sqlstate::kWrongObject, "cannot change routine kind: \"{}\" is a {}", former.name,
+                    former.is_function ? "function" : "procedure");
     }
     SourceText one;
     one.add(made);
     Pieces pieces = pieces_of(program_.source);
     *find(pieces, Kind::kProcedure, former.name) = one.pieces().shared(0);
-    std::vector<char> binds(program_.procedures.size());
+    std::vector<char> binds = callers_of(former.name);
     binds[former.id.value] = 1;
     std::unique_ptr<Program> program = changed(program_.catalog, std::move(pieces), binds);
     check_parameters(*program);
@@ -277,7 +289,9 @@ class Change : private ProgramEdit {
       const std::string name = next == names.end() ? names.front() : *next;
       names.erase(next == names.end() ? names.begin() : next);
       if (command_.if_exists && !exists(present, name)) {
-        notify(fmt::format("{} \"{}\" does not exist, skipping", word_of(command_.dropped), name));
+        notify(command_.dropped == DefinitionKind::kProcedure
+                   ? fmt::format("{} {}() does not exist, skipping", routine_word(), name)
+                   : fmt::format("{} \"{}\" does not exist, skipping", word_of(command_.dropped), name));
         continue;
       }
       if (command_.names.size() == 1) return drop(name);
@@ -286,6 +300,9 @@ class Change : private ProgramEdit {
       one.dropped = command_.dropped;
       one.cascades = command_.cascades;
       one.names = {{name, {}}};
+      one.routine = command_.routine;
+      const auto written = std::ranges::find(command_.names, name, &syntax::Name::text);
+      one.parameter_types = {command_.parameter_types[static_cast<size_t>(written - command_.names.begin())]};
       Change change(present, one);
       program = change.drop(name);
       if (!change.notice().empty()) notify(change.notice());
@@ -320,12 +337,66 @@ class Change : private ProgramEdit {
     }
     const ir::Procedure* procedure = program_.find_procedure(name);
     if (procedure == nullptr) {
-      refuse_change(sqlstate::kUndefinedFunction, "could not find a procedure named \"{}\"", name);
+      refuse_change(sqlstate::kUndefinedFunction, "could not find a {} named \"{}\"", routine_word(), name);
+    }
+    if (command_.routine != syntax::RoutineKind::kAny &&
+        procedure->is_function != (command_.routine == syntax::RoutineKind::kFunction)) {
+      const bool names_types = !command_.parameter_types.empty() && command_.parameter_types[0];
+      refuse_change(names_types ? sqlstate::kWrongObject : sqlstate::kUndefinedFunction, "{} is not a {}",
+                    name, routine_word());
+    }
+    if (!has_written_parameters(*procedure)) {
+      refuse_change(sqlstate::kUndefinedFunction, "{} {} with these parameters does not exist",
+                    routine_word(), name);
+    }
+    const std::vector<char> callers = callers_of(name);
+    if (const auto caller = std::ranges::find(callers, 1); caller != callers.end()) {
+      refuse_change(sqlstate::kNotSupported,
+                    "cannot drop {} {}, as {} calls it, and has its statements: drop or replace that first",
+                    routine_word(), name,
+                    program_.procedures[static_cast<size_t>(caller - callers.begin())].name);
     }
     Pieces pieces = pieces_of(program_.source);
     pieces.erase(find(pieces, Kind::kProcedure, name));
     return changed(program_.catalog, std::move(pieces), std::vector<char>(program_.procedures.size()),
                    procedure->id);
+  }
+
+  std::string_view routine_word() const {
+    switch (command_.routine) {
+      case syntax::RoutineKind::kFunction:
+        return "function";
+      case syntax::RoutineKind::kProcedure:
+        return "procedure";
+      case syntax::RoutineKind::kAny:
+        break;
+    }
+    return "routine";
+  }
+
+  // Whether the types behind the only name that DROP writes, if any, are those of the parameters.
+  bool has_written_parameters(const ir::Procedure& procedure) const {
+    if (command_.parameter_types.empty() || !command_.parameter_types[0]) return true;
+    const std::vector<syntax::TypeName>& written = *command_.parameter_types[0];
+    std::vector<Type> taken;
+    std::vector<Type> all;
+    for (const ir::Parameter& parameter : procedure.parameters) {
+      const bool is_result = procedure.has_result && &parameter == &procedure.parameters.back();
+      const Type& type = procedure.variables[parameter.variable.value].type;
+      if (!parameter.out) taken.push_back(type);
+      if (!is_result) all.push_back(type);
+    }
+    const auto same = [](const syntax::TypeName& name, const Type& type) {
+      syntax::TypeName plain = name;
+      if (plain.base == "numeric" || plain.base == "decimal") plain.modifiers = {1};
+      const Type other = read_plain_type(plain);
+      return other.kind == type.kind && other.is_array == type.is_array && other.is_text == type.is_text;
+    };
+    try {
+      return std::ranges::equal(written, taken, same) || std::ranges::equal(written, all, same);
+    } catch (const SourceError& error) {
+      throw Refusal{failure_of(error)};
+    }
   }
 
   std::unique_ptr<Program> drop_table(const std::string& name) {
@@ -464,14 +535,17 @@ class Change : private ProgramEdit {
     const auto same = [&](size_t i) {
       const ir::Variable& a = before.variables[before.parameters[i].variable.value];
       const ir::Variable& b = after.variables[after.parameters[i].variable.value];
-      return a.name == b.name && a.type == b.type && before.parameters[i].inout == after.parameters[i].inout;
+      return a.name == b.name && a.type == b.type &&
+             before.parameters[i].inout == after.parameters[i].inout &&
+             before.parameters[i].out == after.parameters[i].out;
     };
     bool all_same = before.parameters.size() == after.parameters.size();
     for (size_t i = 0; all_same && i < before.parameters.size(); ++i) all_same = same(i);
     if (all_same) return;
     refuse_change(sqlstate_of_catalog::kOtherParameters,
-                  "cannot change the parameters of existing procedure {}: use DROP PROCEDURE {} first", name,
-                  name);
+                  "cannot change the parameters or the result of existing {} {}: use DROP {} {} first",
+                  before.is_function ? "function" : "procedure", name,
+                  before.is_function ? "FUNCTION" : "PROCEDURE", name);
   }
 
   const syntax::Command& command_;
@@ -499,6 +573,9 @@ std::string tag_of_change(const syntax::Command& command) {
   if (command.kind == syntax::Command::Kind::kTruncate) return "TRUNCATE TABLE";
   if (command.kind == syntax::Command::Kind::kAlter) return "ALTER TABLE";
   const bool creates = command.kind == syntax::Command::Kind::kCreate;
+  const bool is_function = creates
+                               ? command.definition->procedure && command.definition->procedure->is_function
+                               : command.routine == syntax::RoutineKind::kFunction;
   std::string tag = creates ? "CREATE " : "DROP ";
   switch (creates ? kind_of(*command.definition) : command.dropped) {
     case DefinitionKind::kTable:
@@ -506,7 +583,8 @@ std::string tag_of_change(const syntax::Command& command) {
     case DefinitionKind::kIndex:
       return tag + "INDEX";
     case DefinitionKind::kProcedure:
-      return tag + "PROCEDURE";
+      if (!creates && command.routine == syntax::RoutineKind::kAny) return tag + "ROUTINE";
+      return tag + (is_function ? "FUNCTION" : "PROCEDURE");
   }
   return tag;
 }

@@ -207,7 +207,9 @@ std::vector<std::string> explain(const BoundStatement& statement) {
     if (!std::ranges::equal(more, std::span(lines).last(std::min(more.size(), lines.size()))))
       lines.insert(lines.end(), more.begin(), more.end());
   };
-  if (statement.select() != nullptr) {
+  if (statement.call() != nullptr) {
+    lines.emplace_back("Result");
+  } else if (statement.select() != nullptr) {
     add(explanation.queries(statement.select()->queries));
   } else if (statement.change() != nullptr) {
     const BoundChange& change = *statement.change();

@@ -1,6 +1,8 @@
 #include "procedures/session/program_edit.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "procedures/binder/renumbering.h"
@@ -37,7 +39,7 @@ std::unique_ptr<Program> in_definitions(const Program& program) {
   SourceText source;
   for (const bool procedures : {false, true}) {
     for (const Definition& definition : definitions) {
-      if (definition.procedure.has_value() != procedures) continue;
+      if ((definition.procedure != nullptr) != procedures) continue;
       for (const Definition& part : parts_of(definition)) source.add(part);
     }
   }
@@ -57,6 +59,15 @@ std::vector<char> ProgramEdit::users_of(TableId table) const {
   for (const ir::Procedure& procedure : program_.procedures)
     users.push_back(uses_table(procedure, table) ? 1 : 0);
   return users;
+}
+
+std::vector<char> ProgramEdit::callers_of(const std::string& name) const {
+  std::vector<char> callers;
+  for (size_t i = 0; i < program_.procedures.size(); ++i) {
+    const std::vector<std::string>& called = program_.procedures.bound(i).called;
+    callers.push_back(std::ranges::find(called, name) != called.end() ? 1 : 0);
+  }
+  return callers;
 }
 
 ProgramEdit::Pieces ProgramEdit::pieces_of(const SourceText& source) {
@@ -80,13 +91,27 @@ std::unique_ptr<Program> ProgramEdit::changed(Catalog catalog, Pieces pieces, co
   const std::vector<size_t> lines = lines_before_procedures();
   auto next = std::make_unique<Program>();
   std::vector<char> ordered(catalog.indexes().size());
+  // One that is bound anew may call others that stand behind it, and are bound anew as well.
+  std::map<std::string, std::shared_ptr<const syntax::Procedure>, std::less<>> written;
+  for (size_t former = 0; const auto& piece : pieces) {
+    if (piece->kind != Kind::kProcedure) continue;
+    if (gone && gone->value == former) ++former;
+    const bool is_same = binds[former] == 0 || piece == program_.source.pieces().shared(piece_of(former));
+    written[piece->name] =
+        is_same ? program_.procedures.bound(former).definition : parse(piece->text).front().procedure;
+    ++former;
+  }
+  const FindRoutine find = [&](const std::string& name) -> const syntax::Procedure* {
+    const auto found = written.find(name);
+    return found == written.end() ? nullptr : found->second.get();
+  };
   for (size_t former = 0; auto& piece : pieces) {
     if (piece->kind == Kind::kProcedure) {
       if (gone && gone->value == former) ++former;
       const ProcedureId id{static_cast<uint32_t>(next->procedures.size())};
       const size_t here = next->source.lines();
       std::shared_ptr<const BoundProcedure> bound =
-          binds[former] != 0 ? bind_one(catalog, piece->text, here, id)
+          binds[former] != 0 ? bind_one(catalog, piece->text, here, id, find)
                              : renumbered(program_.procedures.shared(former), numbers, id,
                                           static_cast<int64_t>(here) - static_cast<int64_t>(lines[former]));
       for (const IndexId index : bound->ordered) ordered[index.value] = 1;
@@ -103,6 +128,14 @@ std::unique_ptr<Program> ProgramEdit::changed(Catalog catalog, Pieces pieces, co
 void ProgramEdit::add_users(TableId table, std::vector<char>& users) const {
   const std::vector<char> more = users_of(table);
   for (size_t i = 0; i < more.size(); ++i) users[i] |= more[i];
+}
+
+size_t ProgramEdit::piece_of(size_t procedure) const {
+  const SharedList<SourcePiece>& pieces = program_.source.pieces();
+  size_t piece = 0;
+  for (size_t seen = 0;; ++piece) {
+    if (pieces[piece].kind == Kind::kProcedure && seen++ == procedure) return piece;
+  }
 }
 
 std::vector<size_t> ProgramEdit::lines_before_procedures() const {

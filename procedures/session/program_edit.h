@@ -27,6 +27,8 @@ class ProgramEdit {
 
   // Returns, by procedure, whether it uses the table.
   std::vector<char> users_of(TableId table) const;
+  // Returns, by procedure, whether it has the body of this one in the place of a call.
+  std::vector<char> callers_of(const std::string& name) const;
   // Adds the users of a table to those of others.
   void add_users(TableId table, std::vector<char>& users) const;
 
@@ -40,6 +42,8 @@ class ProgramEdit {
 
  private:
   std::vector<size_t> lines_before_procedures() const;
+  // The piece of the source that defines the procedure.
+  size_t piece_of(size_t procedure) const;
 
   const std::unique_ptr<Program> rewritten_;
 

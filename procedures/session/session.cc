@@ -41,6 +41,7 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
 
 CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* stop) {
   stop_ = stop;
+  notices_.clear();
   const Call& call = with_call_time(clients);
   const char* code = "";
   if (Result<void> checked = check_call(program_, call, &code); !checked.ok())
@@ -121,6 +122,8 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   if (!options_.native.empty()) request.native = options_.native[procedure.id.value].run_on_transaction;
   request.prefetch = options_.prefetch;
   request.stop = stop_;
+  notices_.clear();
+  request.notices = &notices_;
   const Outcome outcome = interpreter_.run(request);
   switch (outcome.kind) {
     case Outcome::Kind::kCompleted:
@@ -174,6 +177,8 @@ Session::Attempt Session::roll_back(const Outcome& outcome, CallResult& result) 
   result.lsn = ended.lsn;
   result.sqlstate = outcome.sqlstate;
   result.message = outcome.message;
+  result.detail = outcome.detail;
+  result.hint = outcome.hint;
   ++counters_.rolled_back;
   return Attempt::kDone;
 }

@@ -44,8 +44,10 @@ struct CallResult {
   // transaction that wrote (`logged`) it is its own record, otherwise the youngest that it depends on.
   Lsn lsn;
   bool logged = false;
-  std::string_view sqlstate;          // kRolledBack, kStopped; kRefused, where PostgreSQL has one for it
-  std::string_view message;           // of everything but kCommitted
+  std::string_view sqlstate;  // kRolledBack, kStopped; kRefused, where PostgreSQL has one for it
+  std::string_view message;   // of everything but kCommitted
+  std::string_view detail{};  // kRolledBack, of RAISE
+  std::string_view hint{};
   std::span<const Argument> results;  // kCommitted: the INOUT parameters, in order
   uint32_t attempts = 0;
 
@@ -90,6 +92,8 @@ class Session {
   // `stop`: may end it, in one of its loops or reads; nullptr: nothing does.
   CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent, StopRequest* stop = nullptr);
 
+  // What the last call's procedure has said by RAISE NOTICE and its kind.
+  const Notices& notices() const { return notices_; }
   const SessionCounters& counters() const { return counters_; }
 
  private:
@@ -120,6 +124,7 @@ class Session {
   StopRequest* stop_ = nullptr;
   ByteBuffer payload_;
   std::string message_;
+  Notices notices_;
   SessionCounters counters_;
   uint64_t random_;
   std::mt19937_64 ad_hoc_random_;

@@ -306,6 +306,8 @@ SqlSession::Ran SqlSession::ended(const Outcome& outcome, StatementResult& failu
         return Ran::kConflict;
       }
       failure = StatementResult::failure(outcome.sqlstate, std::string(outcome.message));
+      failure.detail = outcome.detail;
+      failure.hint = outcome.hint;
       return roll_back(failure);
     case Outcome::Kind::kStopped:
       // It says nothing of what was read, so it counts whether that was consistent or not.

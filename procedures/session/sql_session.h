@@ -44,8 +44,11 @@ struct StatementResult {
   std::vector<std::vector<std::optional<std::string>>> rows;  // in PostgreSQL's text; nothing: NULL
   std::string warning;                                        // a sentence, or empty
   std::string notice = {};                                    // lines, or empty
+  Notices raised = {};                                        // what a procedure has said, in order
   std::string sqlstate;                                       // of a failure
   std::string message;
+  std::string detail = {};  // of RAISE
+  std::string hint = {};
   // The place of the failure in the statement's text; where there is one, "line 1:8: " begins the message.
   ir::SourceLocation where = {};
   // The client may be told once this is durable; nothing: at once. Of a result that run() returns it is.

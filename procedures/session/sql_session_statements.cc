@@ -278,10 +278,13 @@ StatementResult SqlSession::run_call(const BoundCall& bound, std::span<const Arg
 
 namespace {
 
-StatementResult called(std::span<const Argument> results, ResultSink& rows) {
+StatementResult called(const ir::Procedure& callee, std::span<const Argument> results, ResultSink& rows) {
+  // What a void function returns is an empty text, and NULL in LANGUAGE sql.
+  const Argument nothing = callee.is_sql ? Argument() : Argument::of(Value::of_text(""));
+  if (callee.is_function && results.empty()) results = {&nothing, 1};
   if (!results.empty()) rows.add(results);
   StatementResult told;
-  told.tag = "CALL";
+  told.tag = callee.is_function ? "SELECT 1" : "CALL";
   return told;
 }
 
@@ -292,12 +295,16 @@ StatementResult SqlSession::call_alone(const Call& call, ResultSink& rows) {
   StatementResult result;
   switch (done.status) {
     case CallResult::Status::kCommitted:
-      result = called(done.results, rows);
+      result = called(program_.procedure(call.procedure), done.results, rows);
       result.lsn = done.lsn;
+      result.raised = calls_.notices();
       return result;
     case CallResult::Status::kRolledBack:
       result = StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
+      result.detail = done.detail;
+      result.hint = done.hint;
       result.lsn = done.lsn;
+      result.raised = calls_.notices();
       return result;
     case CallResult::Status::kStopped:
       return StatementResult::failure(std::string(done.sqlstate), std::string(done.message));
@@ -324,11 +331,18 @@ StatementResult SqlSession::call_in_block(const Call& clients, ResultSink& rows)
     return StatementResult::failure(code, checked.error().message);
   }
   StatementResult failure;
+  Notices raised;
   RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
   request.stop = stop_;
-  switch (run_body(request, failure)) {
-    case Ran::kCompleted:
-      return called(interpreter_.results(), rows);
+  request.notices = &raised;
+  const Ran ran = run_body(request, failure);
+  failure.raised = raised;
+  switch (ran) {
+    case Ran::kCompleted: {
+      StatementResult result = called(procedure, interpreter_.results(), rows);
+      result.raised = std::move(raised);
+      return result;
+    }
     case Ran::kConflict:
       return conflict();
     case Ran::kFailed:

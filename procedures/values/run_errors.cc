@@ -39,8 +39,9 @@ bool fail_no_room(const Schema& schema, TableId table, ColumnId column, std::str
       text.size(), full.name, definition.name, to_string(full.type), full.type.length, text.size());
 }
 
-bool fail_raise(const char* sqlstate, std::string_view format, std::span<const TypedValue> arguments,
-                Arena& arena, SqlError& error) {
+bool fail_raise(const RaiseFormat& raise, std::span<const TypedValue> arguments, Arena& arena,
+                SqlError& error) {
+  const std::string_view format = raise.format;
   fmt::memory_buffer text;
   size_t next = 0;
   for (size_t i = 0; i < format.size(); ++i) {
@@ -58,7 +59,18 @@ bool fail_raise(const char* sqlstate, std::string_view format, std::span<const T
       }
     }
   }
-  return fail(error, arena, sqlstate, "{}", std::string_view(text.data(), text.size()));
+  (void)fail(error, arena, raise.sqlstate, "{}", std::string_view(text.data(), text.size()));
+  for (std::string_view* option :
+       {raise.has_detail ? &error.detail : nullptr, raise.has_hint ? &error.hint : nullptr}) {
+    if (option == nullptr) continue;
+    const TypedValue& argument = arguments[next++];
+    if (argument.value.is_null())
+      return fail(error, arena, sqlstate::kNullNotAllowed, "RAISE statement option cannot be null");
+    text.clear();
+    print_value(argument.type, argument.value, text);
+    *option = arena.copy({text.data(), text.size()});
+  }
+  return false;
 }
 
 SqlError stopped_error(const StopRequest& stop) {

@@ -34,9 +34,16 @@ struct TypedValue {
   Type type;
   Value value;
 };
-// RAISE EXCEPTION: the message has the arguments in place of the format's percent signs.
-[[nodiscard]] bool fail_raise(const char* sqlstate, std::string_view format,
-                              std::span<const TypedValue> arguments, Arena& arena, SqlError& error);
+// RAISE: the message has the arguments in place of the format's percent signs; the detail and the hint are
+// the last arguments.
+struct RaiseFormat {
+  const char* sqlstate;
+  std::string_view format;
+  bool has_detail = false;
+  bool has_hint = false;
+};
+[[nodiscard]] bool fail_raise(const RaiseFormat& raise, std::span<const TypedValue> arguments, Arena& arena,
+                              SqlError& error);
 
 // The error of a statement that was asked to stop. Its text is constant.
 [[nodiscard]] SqlError stopped_error(const StopRequest& stop);

@@ -9,6 +9,12 @@ namespace {
 
 std::string_view word_of(Severity severity) {
   switch (severity) {
+    case Severity::kDebug:
+      return "DEBUG";
+    case Severity::kLog:
+      return "LOG";
+    case Severity::kInfo:
+      return "INFO";
     case Severity::kNotice:
       return "NOTICE";
     case Severity::kWarning:
@@ -24,7 +30,7 @@ std::string_view word_of(Severity severity) {
 }  // namespace
 
 void write_report(const Report& report, MessageWriter& out) {
-  const bool is_notice = report.severity == Severity::kNotice || report.severity == Severity::kWarning;
+  const bool is_notice = report.severity <= Severity::kWarning;
   const auto field = [&](char code, std::string_view text) {
     out.u8(static_cast<uint8_t>(code));
     out.text(text);
@@ -34,6 +40,7 @@ void write_report(const Report& report, MessageWriter& out) {
   field('V', word_of(report.severity));
   field('C', report.sqlstate);
   field('M', report.message);
+  if (!report.detail.empty()) field('D', report.detail);
   if (!report.hint.empty()) field('H', report.hint);
   if (report.position != 0) field('P', std::to_string(report.position));
   out.u8(0);

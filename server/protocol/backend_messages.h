@@ -13,12 +13,13 @@
 
 namespace mneme {
 
-enum class Severity : uint8_t { kNotice, kWarning, kError, kFatal };
+enum class Severity : uint8_t { kDebug, kLog, kInfo, kNotice, kWarning, kError, kFatal };
 
 struct Report {
   Severity severity = Severity::kError;
   std::string_view sqlstate;
   std::string_view message;
+  std::string_view detail{};
   std::string_view hint{};
   uint32_t position = 0;  // of the character in the query, from 1; 0: none
 };

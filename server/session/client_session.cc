@@ -156,18 +156,43 @@ void ClientSession::report(const StatementResult& failure, std::string_view text
   // The place has a field of its own.
   const std::string place = fmt::format("line {}:{}: ", failure.where.line, failure.where.column);
   if (failure.where.line != 0 && message.starts_with(place)) message.remove_prefix(place.size());
+  if (!failure.raised.empty()) report_notices(failure);
   MessageWriter writer = out();
   const size_t mark = replies_.mark();
   write_report({.sqlstate = failure.sqlstate,
                 .message = message,
+                .detail = failure.detail,
+                .hint = failure.hint,
                 .position = position_of(failure.where, text, offset)},
                writer);
   if (failure.lsn) replies_.hold(mark, *failure.lsn);
 }
 
+namespace {
+
+// The least of what a client wants to read, by client_min_messages. RaiseLevel counts as Severity does.
+Severity least_severity(std::string_view least) {
+  if (least.starts_with("debug")) return Severity::kDebug;
+  if (least == "log") return Severity::kLog;
+  if (least == "warning") return Severity::kWarning;
+  return least == "error" ? Severity::kError : Severity::kNotice;
+}
+
+}  // namespace
+
 void ClientSession::report_notices(const StatementResult& result) {
   MessageWriter writer = out();
   const std::string least = settings_.get("client_min_messages").value_or("notice");
+  for (const RaisedNotice& each : result.raised) {
+    const auto severity = static_cast<Severity>(each.level);
+    if (severity < least_severity(least) && severity != Severity::kInfo) continue;
+    write_report({.severity = severity,
+                  .sqlstate = each.sqlstate,
+                  .message = each.message,
+                  .detail = each.detail,
+                  .hint = each.hint},
+                 writer);
+  }
   if (least == "error") return;
   if (!result.warning.empty()) {
     write_report({.severity = Severity::kWarning, .sqlstate = "25001", .message = result.warning}, writer);

@@ -57,7 +57,7 @@ class FullOutput(EndToEndTest):
 
 
 class SmallStack(EndToEndTest):
-    """The same statements that procedures/binder/depth_test.cc runs on a small stack, by the program with one."""
+    """The same statements that procedures/session/depth_test.cc runs on a small stack, by the program with one."""
 
     def test_deep_statements(self):
         directory = self.folder / "database"

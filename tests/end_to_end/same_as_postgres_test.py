@@ -23,10 +23,11 @@ def statements_of(name):
     return [line for line in lines if line and not line.startswith("--")]
 
 
-def answers(environment, statements):
+def answers(environment, statements, verbosity="sqlstate"):
     """What psql tells of each statement."""
     script = "".join(f"{statement}\n\\echo {MARK}\n" for statement in statements)
-    result = subprocess.run([POSTGRES / "psql", "-X", "-q", "-A", "-P", "null=<NULL>", "-v", "VERBOSITY=sqlstate", "-v", "QUIET=off"],
+    result = subprocess.run([POSTGRES / "psql", "-X", "-q", "-A", "-P", "null=<NULL>", "-v", f"VERBOSITY={verbosity}",
+                             "-v", "SHOW_CONTEXT=never", "-v", "QUIET=off"],
                             input=script, text=True, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             timeout=LONGEST_COMMAND_SECONDS, check=False)
     return [re.sub(r"psql:<stdin>:\d+: ", "", answer.strip()) for answer in result.stdout.split(MARK)[:-1]]
@@ -52,24 +53,32 @@ class SameAsPostgres(EndToEndTest):
         cls.postgres = Postgres()
         cls.addClassCleanup(cls.postgres.close)
 
-    def compare(self, statements):
+    def compare(self, statements, verbosity="sqlstate"):
         """Runs them on fresh tables of both, and says where they differ."""
         server = Server(self.folder / "db", "--create")
         self.addCleanup(server.close)
         both = []
         for environment in (self.postgres.new_database(), server.environment):
             answers(environment, ["SET client_min_messages = warning;", *statements_of("schema.sql")])
-            both.append(answers(environment, statements))
+            both.append(answers(environment, statements, verbosity))
         self.assertEqual([len(each) for each in both], [len(statements)] * 2, both[1][-2:])
         differences = [f"{statement}\nPostgreSQL:\n{expected}\nMneme:\n{got}"
                        for statement, expected, got in zip(statements, *both) if not same(statement, expected, got)]
         self.assertEqual(differences, [], "\n\n".join(differences))
 
 
+# Of these messages are compared, too, and not SQLSTATEs alone.
+VERBOSE = {"raise.sql"}
+
+
+def case_of(name):
+    return lambda self: self.compare(statements_of(name), "default" if name in VERBOSE else "sqlstate")
+
+
 # Each file of statements is a test, test_queries and so on.
 for file in sorted(CASES.glob("*.sql")):
     if file.name != "schema.sql":
-        setattr(SameAsPostgres, f"test_{file.stem}", lambda self, name=file.name: self.compare(statements_of(name)))
+        setattr(SameAsPostgres, f"test_{file.stem}", case_of(file.name))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ REFUSED_STATEMENTS = [
     ("COMMIT;", "a call is one transaction"),
     ("ROLLBACK;", "RAISE EXCEPTION"),
     ("EXECUTE 'SELECT 1';", "dynamic SQL"),
-    ("CALL p(1);", "write the statements here"),
+    ("CALL q(1);", "procedure q does not exist"),
     ("SELECT v INTO n FROM t;  SELECT v FROM t;", "add INTO, or use PERFORM"),
     ("SELECT (SELECT 1) INTO n FROM t;", "subqueries are not supported"),
     ("SELECT count(*) INTO n FROM t GROUP BY v;", "GROUP BY is not supported"),
@@ -34,11 +34,11 @@ REFUSED_STATEMENTS = [
     ("UPDATE nowhere SET v = 1;", "nowhere"),
     ("UPDATE t SET w = 1;", "w"),
     ("UPDATE t SET v = x.v FROM t x;", "UPDATE ... FROM is not supported"),
-    ("INSERT INTO t (k, v) SELECT k, v FROM t;", "INSERT ... SELECT is not supported"),
+    ("INSERT INTO t (k, v) SELECT DISTINCT k, v FROM t;", "INSERT ... SELECT takes the queries"),
     ("INSERT INTO t (k, v) VALUES (1, 1), (2, 2) RETURNING v INTO n;", "write an INSERT for each"),
     ("TRUNCATE t;", "use DELETE FROM"),
-    ("GET DIAGNOSTICS n = ROW_COUNT;", "use FOUND"),
-    ("ASSERT n = 1;", "RAISE EXCEPTION"),
+    ("PERFORM 1 FROM t; GET DIAGNOSTICS n = ROW_COUNT;", "use FOUND"),
+    ("EXECUTE 'SELECT 1' INTO n;", "dynamic SQL"),
     ("IF n THEN NULL; END IF;", "compare it with something"),
     ("n := 1", "is not understood here"),
 ]
@@ -47,7 +47,7 @@ REFUSED_FILES = [
     ("DROP TABLE t;\n", "a file describes a database from its beginning"),
     ("CREATE TABLE t (k MONEY NOT NULL, PRIMARY KEY (k));\n", "use numeric(12,2)"),
     ("CREATE PROCEDURE p(a INT) LANGUAGE sql AS $$ BEGIN END $$;\n", "written in plpgsql"),
-    ("CREATE PROCEDURE p(OUT a INT) LANGUAGE plpgsql AS $$ BEGIN END $$;\n", "use INOUT"),
+    ("CREATE FUNCTION f() RETURNS SETOF INT LANGUAGE plpgsql AS $$ BEGIN END $$;\n", "functions that return rows"),
     ("CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN", "ends in the middle"),
 ]
 
