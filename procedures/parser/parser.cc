@@ -62,7 +62,8 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::EXISTS,      MnemeLexer::RESTRICT,
                                  MnemeLexer::TRUNCATE,    MnemeLexer::ESCAPE,
                                  MnemeLexer::RELEASE,     MnemeLexer::SAVEPOINT,
-                                 MnemeLexer::GENERATED,   MnemeLexer::OVER};
+                                 MnemeLexer::GENERATED,   MnemeLexer::OVER,
+                                 MnemeLexer::SEQUENCE,    MnemeLexer::VIEW};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

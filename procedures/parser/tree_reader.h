@@ -59,7 +59,7 @@ syntax::Window read_window(MnemeParser::OverContext* context);
 // Any word, in lower case, or a quoted text in valid UTF-8 as it is: what follows AS in a select list.
 syntax::Name read_column_label(MnemeParser::ColumnLabelContext* context);
 // The value of a column's DEFAULT.
-syntax::Expr read_default(MnemeParser::DefaultValueContext* context);
+syntax::Expr read_default(MnemeParser::ConcatenationContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
 // The SELECT, INSERT, UPDATE or DELETE of a session, whose rows go to the user; nothing where the command is
 // another.

@@ -92,6 +92,12 @@ class SameAsPostgres(EndToEndTest):
     def test_sequences(self):
         self.compare(statements_of("sequences.sql"))
 
+    def test_definitions_of_sequences(self):
+        self.compare(statements_of("sequence_definitions.sql"))
+
+    def test_views(self):
+        self.compare(statements_of("views.sql"))
+
     def test_utf8(self):
         self.compare(statements_of("utf8.sql"))
 
@@ -100,6 +106,9 @@ class SameAsPostgres(EndToEndTest):
 
     def test_settings(self):
         self.compare(statements_of("settings.sql"))
+
+    def test_alterations(self):
+        self.compare(statements_of("alterations.sql"))
 
     def test_arrays(self):
         self.compare(statements_of("arrays.sql"))
