@@ -73,9 +73,13 @@ std::optional<ColumnId> TableDefinition::find_column(std::string_view column_nam
   return std::nullopt;
 }
 
-bool Catalog::name_taken(std::string_view name) const {
-  return find_table(name) != nullptr ||
-         std::ranges::any_of(indexes_, [&](const IndexDefinition& index) { return index.name == name; });
+const IndexDefinition* Catalog::find_index(std::string_view name) const {
+  const auto found = std::ranges::find(indexes_, name, &IndexDefinition::name);
+  return found == indexes_.end() ? nullptr : &*found;
+}
+
+bool Catalog::has_relation(std::string_view name) const {
+  return find_table(name) != nullptr || find_index(name) != nullptr;
 }
 
 const TableDefinition* Catalog::find_table(std::string_view name) const {
@@ -84,8 +88,8 @@ const TableDefinition* Catalog::find_table(std::string_view name) const {
 }
 
 Result<TableId> Catalog::add_table(std::string name, std::vector<Column> columns,
-                                   std::vector<ColumnId> primary_key) {
-  if (name_taken(name)) return invalid_argument("\"{}\" exists already; give the table another name", name);
+                                   std::vector<ColumnId> primary_key, std::string key_name) {
+  if (has_relation(name)) return invalid_argument("\"{}\" exists already; give the table another name", name);
   if (columns.empty()) return invalid_argument("table {} has no columns", name);
   for (size_t i = 0; i < columns.size(); ++i) {
     RETURN_IF_ERROR(check_column(name, columns[i]));
@@ -108,42 +112,44 @@ Result<TableId> Catalog::add_table(std::string name, std::vector<Column> columns
     return tables_.back().id;
   }
 
-  const std::string key_name = table.name + "_pkey";
-  if (name_taken(key_name)) {
+  if (key_name.empty()) key_name = table.name + "_pkey";
+  if (has_relation(key_name)) {
     return invalid_argument("\"{}\", the name of table {}'s primary key, exists already", key_name,
                             table.name);
   }
-  RETURN_IF_ERROR(check_key(table, key_name, primary_key, true));
+  RETURN_IF_ERROR(check_key(table, key_name, primary_key, true, true));
   const TableId id = table.id;
   table.primary_key = IndexId{static_cast<uint32_t>(indexes_.size())};
   tables_.push_back(std::move(table));
-  append_index(key_name, id, std::move(primary_key), true);
+  append_index(std::move(key_name), id, std::move(primary_key), true, IndexOrigin::kConstraint);
   return id;
 }
 
 Result<IndexId> Catalog::add_index(std::string name, TableId table_id, std::vector<ColumnId> columns,
-                                   bool unique) {
-  if (name_taken(name)) return invalid_argument("\"{}\" exists already; give the index another name", name);
-  RETURN_IF_ERROR(check_key(table(table_id), name, columns, unique));
-  return append_index(std::move(name), table_id, std::move(columns), unique);
+                                   bool unique, IndexOrigin origin) {
+  if (has_relation(name)) return invalid_argument("\"{}\" exists already; give the index another name", name);
+  RETURN_IF_ERROR(check_key(table(table_id), name, columns, unique, false));
+  return append_index(std::move(name), table_id, std::move(columns), unique, origin);
 }
 
-IndexId Catalog::append_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique) {
+IndexId Catalog::append_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique,
+                              IndexOrigin origin) {
   IndexDefinition index;
   index.id = IndexId{static_cast<uint32_t>(indexes_.size())};
   index.name = std::move(name);
   index.table = table;
   index.columns = std::move(columns);
   index.unique = unique;
+  index.origin = origin;
   const IndexId id = index.id;
   indexes_.push_back(std::move(index));
   tables_.change(table.value, [&](TableDefinition& changed) { changed.indexes.push_back(id); });
   return id;
 }
 
-Result<IndexId> Catalog::add_primary_key(TableId id, std::vector<ColumnId> columns) {
-  const std::string key_name = table(id).name + "_pkey";
-  if (name_taken(key_name)) {
+Result<IndexId> Catalog::add_primary_key(TableId id, std::vector<ColumnId> columns, std::string key_name) {
+  if (key_name.empty()) key_name = table(id).name + "_pkey";
+  if (has_relation(key_name)) {
     return invalid_argument("\"{}\", the name of table {}'s primary key, exists already", key_name,
                             table(id).name);
   }
@@ -151,8 +157,9 @@ Result<IndexId> Catalog::add_primary_key(TableId id, std::vector<ColumnId> colum
     for (const ColumnId column : columns) changed.columns[column.value].nullable = false;
     ++changed.times_remade;
   });
-  RETURN_IF_ERROR(check_key(table(id), key_name, columns, true));
-  const IndexId key = append_index(key_name, id, std::move(columns), true);
+  RETURN_IF_ERROR(check_key(table(id), key_name, columns, true, true));
+  const IndexId key =
+      append_index(std::move(key_name), id, std::move(columns), true, IndexOrigin::kConstraint);
   tables_.change(id.value, [&](TableDefinition& changed) {
     changed.primary_key = key;
     std::ranges::rotate(changed.indexes, changed.indexes.end() - 1);
@@ -214,6 +221,80 @@ void Catalog::drop_foreign_key(TableId id, std::string_view name) {
   });
 }
 
+void Catalog::drop_check(TableId id, std::string_view name) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    std::erase_if(changed.checks, [&](const CheckConstraint& check) { return check.name == name; });
+  });
+}
+
+void Catalog::set_sequence(TableId id, const SequenceOptions& options) {
+  tables_.change(id.value, [&](TableDefinition& changed) { changed.sequence = options; });
+}
+
+void Catalog::set_owned(TableId id, ColumnId column, std::string sequence) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    changed.columns[column.value].sequence = std::move(sequence);
+  });
+}
+
+void Catalog::set_default(TableId id, ColumnId column, std::string initial) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    changed.columns[column.value].initial = std::move(initial);
+  });
+}
+
+void Catalog::set_nullable(TableId id, ColumnId column, bool nullable) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    changed.columns[column.value].nullable = nullable;
+    ++changed.times_remade;
+  });
+}
+
+Result<void> Catalog::set_type(TableId id, ColumnId column, const Type& type) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    changed.columns[column.value].type = type;
+    ++changed.times_remade;
+  });
+  const TableDefinition& changed = table(id);
+  RETURN_IF_ERROR(check_column(changed.name, changed.column(column)));
+  for (const IndexId each : changed.indexes) {
+    const IndexDefinition& key = index(each);
+    RETURN_IF_ERROR(check_key(changed, key.name, key.columns, key.unique, changed.primary_key == each));
+  }
+  return {};
+}
+
+void Catalog::rename(TableId id, std::string name) {
+  tables_.change(id.value, [&](TableDefinition& changed) { changed.name = std::move(name); });
+}
+
+void Catalog::rename(IndexId id, std::string name) {
+  indexes_.change(id.value, [&](IndexDefinition& changed) { changed.name = std::move(name); });
+}
+
+void Catalog::rename_column(TableId id, ColumnId column, std::string name) {
+  tables_.change(id.value,
+                 [&](TableDefinition& changed) { changed.columns[column.value].name = std::move(name); });
+}
+
+void Catalog::rename_check(TableId id, std::string_view former, const std::string& name) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    std::ranges::find(changed.checks, former, &CheckConstraint::name)->name = name;
+  });
+}
+
+void Catalog::rename_foreign_key(TableId id, std::string_view former, const std::string& name) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    std::ranges::find(changed.foreign_keys, former, &ForeignKey::name)->name = name;
+  });
+}
+
+void Catalog::set_condition(TableId id, std::string_view check, std::string condition) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    std::ranges::find(changed.checks, check, &CheckConstraint::name)->condition = std::move(condition);
+  });
+}
+
 void Catalog::mark_ordered(IndexId index, bool ordered) {
   if (indexes_[index.value].ordered == ordered) return;
   indexes_.change(index.value, [&](IndexDefinition& changed) { changed.ordered = ordered; });
@@ -255,6 +336,10 @@ Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>
       if (indexes[index.value].valid()) table.indexes.push_back(indexes[index.value]);
     }
     if (table.primary_key) table.primary_key = indexes[table.primary_key->value];
+    if (table.primary_key && !table.primary_key->valid()) {
+      table.primary_key = std::nullopt;
+      ++table.times_remade;
+    }
     std::erase_if(table.foreign_keys, [&](const ForeignKey& key) { return key.referenced == gone; });
     for (ForeignKey& key : table.foreign_keys) key.referenced = number_of(key.referenced);
     left.tables_.push_back(std::move(table));
@@ -274,7 +359,8 @@ Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>
 }
 
 Result<void> Catalog::check_key(const TableDefinition& table, const std::string& name,
-                                const std::vector<ColumnId>& columns, bool unique) const {
+                                const std::vector<ColumnId>& columns, bool unique,
+                                bool is_primary_key) const {
   if (unique && columns.empty()) return invalid_argument("unique index {} has no columns", name);
   uint32_t bytes = 0;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -299,7 +385,6 @@ Result<void> Catalog::check_key(const TableDefinition& table, const std::string&
     suffix = 0;
     for (ColumnId column : index(*table.primary_key).columns) suffix += key_bytes(table.column(column));
   }
-  const bool is_primary_key = table.id.value == tables_.size();  // its table is being added
   const uint32_t needed = is_primary_key ? words(bytes)
                           : unique       ? words(bytes) + words(suffix)
                                          : words(bytes + suffix);

@@ -3,13 +3,14 @@
 // Copies      share the definitions (shared_list.h), so that a catalog which follows from another by one
 //             change takes that change's time.
 // Invariants  Ids are dense, in order of declaration; column ids count within their table.
-//             Every table with a primary key has it as its first index, unique, named TABLE_pkey.
+//             Every table with a primary key has it as its first index, unique.
 //             Tables and indexes share one space of names, as in PostgreSQL.
 // Errors      what a declaration cannot be (a name taken, a key too wide) is an Error that names table and
 //             column.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,9 +34,14 @@ struct Column {
   bool nullable = true;
   // The value of an INSERT that gives none, as SQL; empty: NULL. For the binder: the engine doesn't read it.
   std::string initial = {};
+  // The sequence that is dropped with the column, as SERIAL's; empty: there is none.
+  std::string sequence = {};
 
   bool operator==(const Column&) const = default;
 };
+
+// What an index was made by: CREATE INDEX; PRIMARY KEY or UNIQUE; or FOREIGN KEY, for its own columns.
+enum class IndexOrigin : uint8_t { kIndex, kConstraint, kForeignKey };
 
 struct IndexDefinition {
   IndexId id;
@@ -43,6 +49,7 @@ struct IndexDefinition {
   TableId table;
   std::vector<ColumnId> columns;  // in key order; all NOT NULL where `unique`
   bool unique = false;
+  IndexOrigin origin = IndexOrigin::kIndex;
   // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once
   // all procedures are known.
   bool ordered = false;
@@ -75,6 +82,19 @@ struct CheckConstraint {
   bool operator==(const CheckConstraint&) const = default;
 };
 
+// What a sequence counts by.
+struct SequenceOptions {
+  TypeKind type = TypeKind::kBigInt;
+  int64_t increment = 1;
+  int64_t least = 1;
+  int64_t most = std::numeric_limits<int64_t>::max();
+  int64_t start = 1;
+  int64_t first = 1;  // `start`, or where it was restarted
+  bool cycles = false;
+
+  bool operator==(const SequenceOptions&) const = default;
+};
+
 struct TableDefinition {
   TableId id;
   std::string name;
@@ -86,6 +106,7 @@ struct TableDefinition {
   uint32_t times_remade = 0;
   std::vector<CheckConstraint> checks = {};
   std::vector<ForeignKey> foreign_keys = {};
+  SequenceOptions sequence = {};  // for sequences alone
 
   bool operator==(const TableDefinition&) const = default;
 
@@ -94,7 +115,7 @@ struct TableDefinition {
 };
 
 // A sequence is a table of one row: the number up to which it may have been drawn from. It has PostgreSQL's
-// columns: last_value, log_cnt, which is 0 and the key, and is_called.
+// columns: last_value, log_cnt, which is 0 and the key, and is_called. Without a row it begins with `first`.
 bool is_sequence(const TableDefinition& table);
 
 // The bytes that a column takes in an index key (engine/schema/key_codec.h), its NULL byte included.
@@ -102,25 +123,45 @@ uint32_t key_bytes(const Column& column);
 
 class Catalog {
  public:
-  // Names are lower case. The primary key's columns become NOT NULL; no columns: no primary key.
-  Result<TableId> add_table(std::string name, std::vector<Column> columns, std::vector<ColumnId> primary_key);
+  // Names are lower case. The primary key's columns become NOT NULL; no columns: no primary key. An empty
+  // name of the key stands for TABLE_pkey.
+  Result<TableId> add_table(std::string name, std::vector<Column> columns, std::vector<ColumnId> primary_key,
+                            std::string key_name = {});
   // A unique index needs columns that are NOT NULL. An index of no columns, not unique, lists its table's
   // rows.
-  Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
+  Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique,
+                            IndexOrigin origin = IndexOrigin::kIndex);
   void mark_ordered(IndexId index, bool ordered = true);
   // The table's columns become NOT NULL, and its rows are laid out anew.
-  Result<IndexId> add_primary_key(TableId table, std::vector<ColumnId> columns);
+  Result<IndexId> add_primary_key(TableId table, std::vector<ColumnId> columns, std::string key_name = {});
   void empty(TableId table);
   // Makes the column the table's last one. The rows are laid out anew.
   Result<ColumnId> add_column(TableId table, Column column);
   // Takes out a column that no index and no constraint has. The columns behind it get lower numbers.
   void drop_column(TableId table, ColumnId column);
   void add_check(TableId table, CheckConstraint check);
+  void drop_check(TableId table, std::string_view name);
   void add_foreign_key(TableId table, ForeignKey key);
   void drop_foreign_key(TableId table, std::string_view name);
 
-  // The catalog without a table, its indexes and the foreign keys that refer to it, or without an index that
-  // is no primary key's. What comes behind gets lower ids.
+  void set_sequence(TableId table, const SequenceOptions& options);
+  // The sequence, if it is not empty, is dropped with the column.
+  void set_owned(TableId table, ColumnId column, std::string sequence);
+  void set_default(TableId table, ColumnId column, std::string initial);
+  // The rows are laid out anew. set_type() fails where a key would be too wide.
+  void set_nullable(TableId table, ColumnId column, bool nullable);
+  Result<void> set_type(TableId table, ColumnId column, const Type& type);
+
+  // The caller has seen to it that the name is free, and rewrites what is SQL: defaults and conditions.
+  void rename(TableId table, std::string name);
+  void rename(IndexId index, std::string name);
+  void rename_column(TableId table, ColumnId column, std::string name);
+  void rename_check(TableId table, std::string_view former, const std::string& name);
+  void rename_foreign_key(TableId table, std::string_view former, const std::string& name);
+  void set_condition(TableId table, std::string_view check, std::string condition);
+
+  // The catalog without a table, its indexes and the foreign keys that refer to it, or without an index. The
+  // rows of a table that loses its primary key are laid out anew. What comes behind gets lower ids.
   Catalog without(TableId table) const;
   Catalog without(IndexId index) const;
 
@@ -129,14 +170,17 @@ class Catalog {
   const TableDefinition& table(TableId id) const { return tables_[id.value]; }
   const IndexDefinition& index(IndexId id) const { return indexes_[id.value]; }
   const TableDefinition* find_table(std::string_view name) const;
+  const IndexDefinition* find_index(std::string_view name) const;
+  // Tables and indexes.
+  bool has_relation(std::string_view name) const;
 
  private:
   Catalog without(std::optional<TableId> table, const std::vector<IndexId>& indexes) const;
-  bool name_taken(std::string_view name) const;
-  IndexId append_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique);
+  IndexId append_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique,
+                       IndexOrigin origin);
   // That the key columns exist, are distinct, and make a key that fits an IndexKey.
   Result<void> check_key(const TableDefinition& table, const std::string& name,
-                         const std::vector<ColumnId>& columns, bool unique) const;
+                         const std::vector<ColumnId>& columns, bool unique, bool is_primary_key) const;
 
   SharedList<TableDefinition> tables_;
   SharedList<IndexDefinition> indexes_;

@@ -66,7 +66,10 @@ IndexedTable::IndexedTable(const Schema& schema, TableId id, HugePageSource& mem
 
 IndexedTable::Shape IndexedTable::shape_in(const Schema& schema, TableId id, HugePageSource& memory) const {
   Shape shape(schema, id);
-  CHECK(shape.definition->columns == definition().columns &&
+  const auto has_same_place = [](const Column& a, const Column& b) {
+    return a.type == b.type && a.nullable == b.nullable;
+  };
+  CHECK(std::ranges::equal(shape.definition->columns, definition().columns, has_same_place) &&
         shape.definition->primary_key.has_value() == (primary_ != nullptr));
   for (size_t i = 0; i < shape.indexes.size(); ++i) {
     if (find_same(shape, i) == nullptr) make_index(shape.indexes[i], shape.suffix_words, memory);

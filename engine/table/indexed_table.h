@@ -42,8 +42,8 @@ class IndexedTable {
  public:
   IndexedTable(const Schema& schema, TableId id, HugePageSource& memory);
 
-  // The table's part of a schema. Another schema in which the table stays has the same columns; ids and
-  // indexes may differ.
+  // The table's part of a schema. Another schema in which the table stays has columns of the same types; ids,
+  // names and indexes may differ.
   struct Shape {
     Shape(const Schema& schema, TableId id);
 

@@ -21,6 +21,15 @@ bool keeps_indexes(const Catalog& before, const Catalog& after) {
   return true;
 }
 
+// Returns what the table was before, or nullptr if it is new. A change that renames a table makes no other
+// one, and takes none out.
+const TableDefinition* former_of(const TableDefinition& table, const Catalog& before, const Catalog& after) {
+  if (const TableDefinition* same = before.find_table(table.name)) return same;
+  if (before.tables().size() != after.tables().size()) return nullptr;
+  const TableDefinition& former = before.table(table.id);
+  return after.find_table(former.name) == nullptr ? &former : nullptr;
+}
+
 }  // namespace
 
 Database::Database(Catalog catalog, uint32_t worker_count, PageSize pages)
@@ -57,7 +66,7 @@ Database::Prepared Database::prepare(Catalog changed) {
     if (is_same(id)) continue;
     Prepared::Part& part = prepared.parts_.emplace_back();
     part.changed.id = id;
-    const TableDefinition* former = before.find_table(after.table(id).name);
+    const TableDefinition* former = former_of(after.table(id), before, after);
     const bool is_emptied = former != nullptr && former->times_emptied != after.table(id).times_emptied;
     const bool is_remade = former != nullptr && former->times_remade != after.table(id).times_remade;
     if (is_remade && !is_emptied) part.remade = tables_[former->id.value].get();
@@ -73,7 +82,8 @@ Database::Prepared Database::prepare(Catalog changed) {
 }
 
 Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
-                                                         FunctionRef<Value(const Column&)> value_of_added) {
+                                                         FunctionRef<Value(const Column&)> value_of_added,
+                                                         FunctionRef<bool(const Converted&)> convert) {
   for (Part& part : parts_) {
     if (part.remade == nullptr) continue;
     const TableDefinition& definition = part.made->definition();
@@ -101,11 +111,19 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
       }
       std::memset(copy->image(), 0, to.image_bytes());
       for (uint32_t c = 0; c < definition.columns.size(); ++c) {
-        const Value value = former[c] ? from.get(row->image(), *former[c]) : added[c];
+        Value value = former[c] ? from.get(row->image(), *former[c]) : added[c];
         if (value.is_null() && !definition.columns[c].nullable) {
           copied.status = Copied::Status::kNull;
           copied.column = definition.columns[c].name;
           return;
+        }
+        if (former[c] && !value.is_null()) {
+          const Column& was = part.remade->definition().column(*former[c]);
+          const Converted converted{was.type, definition.columns[c].type, value};
+          if (was.type != definition.columns[c].type && !convert(converted)) {
+            copied.status = Copied::Status::kNoValue;
+            return;
+          }
         }
         to.set(copy->image(), ColumnId{c}, value);
       }

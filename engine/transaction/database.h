@@ -63,8 +63,8 @@ class Database {
   const TableIndex& index(IndexId id) const { return *indexes_[id.value]; }
 
   // Holds the tables and indexes that another catalog has and this database lacks. A table stays if both have
-  // one of its name: it must have the same columns and primary key, and keeps its rows and the indexes that
-  // both have. One that was emptied since is made anew; so is one that was remade, which gets the rows.
+  // it, under any name: it has columns of the same types and the same primary key, and keeps its rows and
+  // the indexes that both have. One that was emptied since, or remade, which gets rows, is made anew.
   class Prepared {
    public:
     struct NewIndex {
@@ -73,14 +73,21 @@ class Database {
     };
     // Copies rows into the tables that were remade, before their indexes are filled. `restores`: indexes
     // are built, and free slots found, later (Table::restore). `value_of_added`: what the rows get in a
-    // column that the former table lacks; called once for each. Fails on a NULL in a column that is NOT NULL
-    // now, and for want of memory.
+    // column that the former table lacks; called once for each. `convert` changes a value into one of the
+    // column's new type, or returns false. Fails on that, on a NULL in a column that is NOT NULL now, and for
+    // want of memory.
     struct Copied {
-      enum class Status : uint8_t { kDone, kNull, kNoMemory } status = Status::kDone;
+      enum class Status : uint8_t { kDone, kNull, kNoValue, kNoMemory } status = Status::kDone;
       std::string table{};
       std::string column{};  // kNull
     };
-    Copied copy_rows(bool restores, FunctionRef<Value(const Column&)> value_of_added);
+    struct Converted {
+      const Type& from;
+      const Type& to;
+      Value& value;  // which is not NULL
+    };
+    Copied copy_rows(bool restores, FunctionRef<Value(const Column&)> value_of_added,
+                     FunctionRef<bool(const Converted&)> convert);
     // Returns the new indexes of tables that stay or were remade. The caller fills them before take().
     std::vector<NewIndex> new_indexes() const;
 

@@ -4,6 +4,7 @@
 //             ahead, by a transaction that draws beyond it, together with that transaction's own rows. So no
 //             number that a committed row may hold is given again after a crash, and what was drawn ahead is
 //             left out.
+// Count       draws are counted since the row was read, so that a sequence may go down, or round.
 // Invariants  a number is given once, whether the transaction that drew it commits or not. A transaction that
 //             draws beyond what is logged writes the row, until one that did is committed: only then is
 //             `logged` raised.
@@ -21,9 +22,11 @@ namespace mneme {
 class NumberSource {
  public:
   std::mutex mutex;
-  bool is_known = false;  // the row has been read
-  int64_t next = 1;
-  int64_t logged = 0;
+  bool is_known = false;   // the row has been read
+  int64_t last = 1;        // the number that was drawn last or,
+  bool is_called = false;  // where none was, the first one
+  int64_t draws = 0;
+  int64_t logged = 0;  // draws that a committed row covers
 };
 
 class NumberSources {
@@ -38,6 +41,12 @@ class NumberSources {
   void forget(const std::string& sequence) {
     const std::lock_guard lock(mutex_);
     sources_.erase(sequence);
+  }
+  void rename(const std::string& former, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = sources_.find(former); found != sources_.end())
+      sources_[name] = std::move(found->second);
+    sources_.erase(former);
   }
 
  private:

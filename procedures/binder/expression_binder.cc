@@ -450,44 +450,6 @@ static bool is_call_time(const syntax::Expr& expr) {
          (expr.text == "now" || expr.text == "transaction_timestamp" || expr.text == "statement_timestamp");
 }
 
-Expr ExpressionBinder::bind_sequence(const syntax::Expr& expr) {
-  if (!names_.allows_sequences() || (query_ == nullptr && !sources_.empty())) {
-    refuse_as(
-        sqlstate::kNotSupported, expr.where,
-        "{}() is not supported in a procedure: a replayed call must draw the same number; draw it before "
-        "the call, and pass it as an argument",
-        expr.text);
-  }
-  const size_t least = expr.text == "setval" ? 2 : 1;
-  if (expr.args.size() < least || expr.args.size() > (expr.text == "setval" ? 3 : 1)) {
-    refuse_as(sqlstate::kUndefinedFunction, expr.where, "{}() takes {} argument{}", expr.text, least,
-              least == 1 ? "" : "s");
-  }
-  const syntax::Expr* name = &expr.args[0];
-  while (name->kind == syntax::ExprKind::kCast) name = &name->args[0];
-  if (name->kind != syntax::ExprKind::kString) {
-    refuse_as(sqlstate::kNotSupported, expr.where, "{}() takes the sequence's name, in quotes", expr.text);
-  }
-  std::string sequence = name->text;
-  if (sequence.starts_with("public.")) sequence.erase(0, 7);
-  std::erase(sequence, '"');
-  const TableDefinition* table = names_.find_table(sequence);
-  if (table == nullptr)
-    refuse_as(sqlstate::kUndefinedTable, expr.where, "relation \"{}\" does not exist", sequence);
-  if (!is_sequence(*table))
-    refuse_as(sqlstate::kWrongObject, expr.where, "\"{}\" is not a sequence", sequence);
-  Expr call = make(ExprKind::kFunction, Type{.kind = TypeKind::kBigInt}, expr.where);
-  call.function = expr.text == "nextval"   ? ir::Function::kNextValue
-                  : expr.text == "currval" ? ir::Function::kCurrentValue
-                                           : ir::Function::kSetValue;
-  Expr number = make(ExprKind::kConstant, call.type, expr.where);
-  number.constant = Value::of_int(table->id.value);
-  call.args.push_back(std::move(number));
-  if (expr.args.size() > 1) call.args.push_back(bind_for(expr.args[1], call.type, "setval()"));
-  if (expr.args.size() > 2) call.args.push_back(bind_for(expr.args[2], kBoolean, "setval()"));
-  return call;
-}
-
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (!expr.qualifier.empty() && !names_.find_routine(expr.text))
     refuse_as(sqlstate::kUndefinedFunction, expr.where, "function public.{} does not exist", expr.text);
@@ -520,7 +482,8 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (expr.args.empty() && !expr.star) {
     if (std::optional<Expr> value = bind_session_value(expr)) return *std::move(value);
   }
-  if (expr.text == "nextval" || expr.text == "currval" || expr.text == "setval") return bind_sequence(expr);
+  if (expr.text == "nextval" || expr.text == "currval" || expr.text == "setval" || expr.text == "lastval")
+    return bind_sequence(expr);
   if (is_call_time(expr)) {
     Expr time = make(ExprKind::kVariable, Type{.kind = TypeKind::kTimestamp}, expr.where);
     time.variable = names_.call_time();

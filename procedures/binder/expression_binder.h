@@ -88,6 +88,7 @@ class ExpressionBinder {
   ir::Expr bind_in_list(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_any_of_text(const syntax::Expr& expr);
   ir::Expr bind_sequence(const syntax::Expr& expr);
+  ir::Expr bind_last_value(const syntax::Expr& expr);
   ir::Expr bind_like(const syntax::Expr& expr);
   ir::Expr bind_any(const syntax::Expr& expr);
   ir::Expr bind_between(const syntax::Expr& expr);

@@ -11,6 +11,7 @@
 
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
+#include "procedures/binder/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/time_functions.h"
@@ -21,6 +22,8 @@ using ir::Expr;
 using ir::ExprKind;
 using ir::Function;
 using ir::Op;
+using nodes::kBoolean;
+using nodes::make;
 
 namespace {
 
@@ -823,6 +826,55 @@ Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Proc
   if (values.empty()) return result;
   choice.args.push_back(std::move(result));
   return choice;
+}
+
+Expr ExpressionBinder::bind_sequence(const syntax::Expr& expr) {
+  if (!names_.allows_sequences() || (query_ == nullptr && !sources_.empty())) {
+    refuse_as(
+        sqlstate::kNotSupported, expr.where,
+        "{}() is not supported in a procedure: a replayed call must draw the same number; draw it before "
+        "the call, and pass it as an argument",
+        expr.text);
+  }
+  if (expr.text == "lastval") return bind_last_value(expr);
+  const size_t least = expr.text == "setval" ? 2 : 1;
+  if (expr.args.size() < least || expr.args.size() > (expr.text == "setval" ? 3 : 1)) {
+    refuse_as(sqlstate::kUndefinedFunction, expr.where, "{}() takes {} argument{}", expr.text, least,
+              least == 1 ? "" : "s");
+  }
+  const syntax::Expr* name = &expr.args[0];
+  while (name->kind == syntax::ExprKind::kCast) name = &name->args[0];
+  if (name->kind != syntax::ExprKind::kString) {
+    refuse_as(sqlstate::kNotSupported, expr.where, "{}() takes the sequence's name, in quotes", expr.text);
+  }
+  std::string sequence = name->text;
+  if (sequence.starts_with("public.")) sequence.erase(0, 7);
+  std::erase(sequence, '"');
+  const TableDefinition* table = names_.find_table(sequence);
+  if (table == nullptr)
+    refuse_as(sqlstate::kUndefinedTable, expr.where, "relation \"{}\" does not exist", sequence);
+  if (!is_sequence(*table))
+    refuse_as(sqlstate::kWrongObject, expr.where, "\"{}\" is not a sequence", sequence);
+  Expr call = make(ExprKind::kFunction, Type{.kind = TypeKind::kBigInt}, expr.where);
+  call.function = expr.text == "nextval"   ? ir::Function::kNextValue
+                  : expr.text == "currval" ? ir::Function::kCurrentValue
+                                           : ir::Function::kSetValue;
+  Expr number = make(ExprKind::kConstant, call.type, expr.where);
+  number.constant = Value::of_int(table->id.value);
+  call.args.push_back(std::move(number));
+  if (expr.args.size() > 1) call.args.push_back(bind_for(expr.args[1], call.type, "setval()"));
+  if (expr.args.size() > 2) call.args.push_back(bind_for(expr.args[2], kBoolean, "setval()"));
+  return call;
+}
+
+Expr ExpressionBinder::bind_last_value(const syntax::Expr& expr) {
+  if (!expr.args.empty()) refuse_as(sqlstate::kUndefinedFunction, expr.where, "lastval() takes no arguments");
+  Expr call = make(ExprKind::kFunction, Type{.kind = TypeKind::kBigInt}, expr.where);
+  call.function = ir::Function::kLastValue;
+  Expr number = make(ExprKind::kConstant, call.type, expr.where);
+  number.constant = Value::of_int(0);
+  call.args.push_back(std::move(number));
+  return call;
 }
 
 }  // namespace mneme

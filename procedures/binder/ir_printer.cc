@@ -293,12 +293,25 @@ std::string print_catalog(const Catalog& catalog) {
                           column.type.is_text ? fmt::format("({})", column.type.length) : "",
                           column.nullable ? "" : " not null",
                           column.initial.empty() ? "" : " default " + column.initial);
+      // A sequence that a column draws from is its own, as SERIAL's.
+      const std::string own = column.sequence.empty() ? "" : "nextval('" + column.sequence + "')";
+      if (own.empty() != !column.initial.starts_with("nextval(") || (!own.empty() && own != column.initial))
+        text += fmt::format("    owns {}\n", column.sequence);
     }
     for (const IndexId id : table.indexes) {
       const IndexDefinition& index = catalog.index(id);
       text += fmt::format("  {}{} {}({})\n", index.unique ? "unique " : "",
                           table.primary_key == id ? "primary key" : "index", index.name,
                           join(index.columns, [&](ColumnId column) { return table.column(column).name; }));
+      const bool looks_made_by_constraint =
+          table.primary_key == id || (index.unique && index.name.ends_with("_key"));
+      if (looks_made_by_constraint != (index.origin == IndexOrigin::kConstraint))
+        text += fmt::format("    made by {}\n", static_cast<int>(index.origin));
+    }
+    if (const SequenceOptions& options = table.sequence; options != SequenceOptions()) {
+      text += fmt::format("  type {} increment {} from {} to {}{} first {}\n", static_cast<int>(options.type),
+                          options.increment, options.least, options.most, options.cycles ? " cycle" : "",
+                          options.first);
     }
     for (const CheckConstraint& check : table.checks)
       text += fmt::format("  check {} ({})\n", check.name, check.condition);

@@ -42,16 +42,21 @@ std::shared_ptr<BoundProcedure> bind_procedure(const std::shared_ptr<const synta
   return bound;
 }
 
-bool is_relation(const Catalog& catalog, const std::string& name) {
-  return catalog.find_table(name) != nullptr ||
-         std::ranges::find(catalog.indexes(), name, &IndexDefinition::name) != catalog.indexes().end();
-}
-
 void bind_definition(const syntax::Definition& definition, Program& program) {
-  if (definition.if_not_exists() && is_relation(program.catalog, definition.name().text)) return;
+  if (definition.if_not_exists() && program.catalog.has_relation(definition.name().text)) return;
   if (definition.table) bind_table(*definition.table, program.catalog);
   if (definition.index) bind_index(*definition.index, program.catalog);
   if (definition.alteration) bind_alteration(*definition.alteration, program.catalog);
+  if (definition.sequence) bind_sequence(*definition.sequence, program.catalog);
+  if (!definition.dropped_sequence.empty()) drop_sequence(definition.dropped_sequence.text, program.catalog);
+  if (definition.view) {
+    View view{definition.view->name.text, {}, definition.view->text};
+    for (const syntax::Name& column : definition.view->columns) view.columns.push_back(column.text);
+    if (program.catalog.has_relation(view.name) || program.find_view(view.name) != nullptr) {
+      refuse_as("42P07", definition.view->name.where, "relation \"{}\" already exists", view.name);
+    }
+    program.views.push_back(std::move(view));
+  }
   if (!definition.procedure) return;
   const syntax::Name& name = definition.procedure->name;
   if (program.find_procedure(name.text)) {
@@ -98,16 +103,35 @@ void SourceText::add_file(std::string text) {
 void SourceText::add(const syntax::Definition& definition) {
   using Kind = SourcePiece::Kind;
   SourcePiece piece;
-  piece.kind = definition.table        ? Kind::kTable
-               : definition.index      ? Kind::kIndex
-               : definition.alteration ? Kind::kAlteration
-                                       : Kind::kProcedure;
+  const bool alters = definition.alteration || !definition.dropped_sequence.empty() ||
+                      (definition.sequence && definition.sequence->alters);
+  piece.kind = alters                                    ? Kind::kAlteration
+               : definition.table || definition.sequence ? Kind::kTable
+               : definition.index                        ? Kind::kIndex
+               : definition.view                         ? Kind::kView
+                                                         : Kind::kProcedure;
   piece.name = definition.name().text;
   if (definition.index) piece.table = definition.index->table.text;
-  if (definition.alteration) piece.table = definition.alteration->table.text;
+  if (alters) piece.table = definition.name().text;
+  if (definition.alteration && definition.alteration->kind == syntax::Alteration::Kind::kRenameTo) {
+    piece.table = definition.alteration->new_name.text;
+    rename(definition.name().text, piece.table);
+  }
+  // What is said of a sequence that is gone is nothing of another one's of its name.
+  if (!definition.dropped_sequence.empty()) rename(piece.table, {});
+  if (!definition.dropped_sequence.empty()) piece.table.clear();
   piece.text = definition.text + ";\n\n";
   piece.lines = static_cast<size_t>(std::ranges::count(piece.text, '\n'));
   add(std::make_shared<const SourcePiece>(std::move(piece)));
+}
+
+void SourceText::rename(const std::string& former, const std::string& name) {
+  using Kind = SourcePiece::Kind;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    const bool is_table = pieces_[i].kind == Kind::kTable && pieces_[i].name == former;
+    if (!is_table && pieces_[i].table != former) continue;
+    pieces_.change(i, [&](SourcePiece& piece) { (is_table ? piece.name : piece.table) = name; });
+  }
 }
 
 void SourceText::add(std::shared_ptr<const SourcePiece> piece) {
@@ -134,6 +158,11 @@ uint64_t Program::hash() const {
   };
   add(print_catalog(catalog));
   for (size_t i = 0; i < procedures.size(); ++i) add(procedures.bound(i).meaning);
+  for (const View& view : views) {
+    add("view " + view.name);
+    for (const std::string& column : view.columns) add(" " + column);
+    add(" " + view.text);
+  }
   return XXH3_64bits_digest(state.get());
 }
 
@@ -149,6 +178,11 @@ const syntax::Procedure* ProgramRoutines::find_routine(const std::string& name) 
 const syntax::Procedure* Program::find_routine(std::string_view name) const {
   const ir::Procedure* found = find_procedure(name);
   return found == nullptr ? nullptr : procedures.bound(found->id.value).definition.get();
+}
+
+const View* Program::find_view(std::string_view name) const {
+  const auto found = std::ranges::find(views, name, &View::name);
+  return found == views.end() ? nullptr : &*found;
 }
 
 std::unique_ptr<Program> compile_source(std::string_view source) {

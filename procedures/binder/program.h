@@ -92,11 +92,13 @@ class Procedures {
 
 // A part of a program's source.
 struct SourcePiece {
-  enum class Kind { kFile, kTable, kIndex, kAlteration, kProcedure };
+  enum class Kind { kFile, kTable, kIndex, kAlteration, kView, kProcedure };
 
   Kind kind = Kind::kFile;
-  std::string name;   // of what is defined; kFile: as a user wrote it, with definitions of any kind
-  std::string table;  // kIndex, kAlteration: whose
+  // kTable: the name that the table has now, whatever its definition says. kFile: as a user wrote it, with
+  // definitions of any kind.
+  std::string name;
+  std::string table;  // kIndex, kAlteration: whose, by its present name
   std::string text;
   size_t lines = 0;  // ends of lines
 };
@@ -114,17 +116,31 @@ class SourceText {
   bool is_in_definitions() const;
 
  private:
+  // A table has another name from here on; "": it is gone.
+  void rename(const std::string& former, const std::string& name);
+
   SharedList<SourcePiece> pieces_;
   size_t lines_ = 0;
+};
+
+// A query that a session's FROM may name.
+struct View {
+  std::string name;
+  std::vector<std::string> columns;
+  std::string text;  // the query, as written
+
+  bool operator==(const View&) const = default;
 };
 
 struct Program {
   Catalog catalog;
   Procedures procedures;
+  SharedList<View> views;
   SourceText source;  // as kept in the data directory
 
   const ir::Procedure* find_procedure(std::string_view name) const;
   const syntax::Procedure* find_routine(std::string_view name) const;
+  const View* find_view(std::string_view name) const;
   const ir::Procedure& procedure(ProcedureId id) const { return procedures[id.value]; }
   // Returns the hash that each file of a log carries: it covers all that replay depends on. Walks the whole
   // program.

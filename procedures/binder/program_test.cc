@@ -42,9 +42,10 @@ TEST(Program, ReadsASchemaAsPostgresqlDoes) {
             "  k text(9)\n"
             "  l int not null\n"
             "  order smallint\n"
-            "  unique primary key t_pkey(a)\n"
+            "  unique primary key k(a)\n"
             "  unique index t_l_key(l)\n"
             "  unique index z(c, l)\n"
+            "    made by 1\n"
             "  unique index t_a_c_key(a, c)\n"
             "  index i(e, a)\n");
 }

@@ -15,9 +15,14 @@ namespace {
 template <typename Id, typename Definition>
 std::vector<Id> numbers_of(const SharedList<Definition>& from, const SharedList<Definition>& to) {
   std::vector<Id> numbers(from.size());
+  const auto has = [](const SharedList<Definition>& list, const std::string& name) {
+    return std::ranges::find(list, name, &Definition::name) != list.end();
+  };
   size_t next = 0;
   for (size_t i = 0; i < from.size() && next < to.size(); ++i) {
-    if (from.shared(i) == to.shared(next) || from[i].name == to[next].name)
+    const bool is_same = from.shared(i) == to.shared(next) || from[i].name == to[next].name;
+    // A change that renames one makes no other, and takes none out.
+    if (is_same || (from.size() == to.size() && !has(to, from[i].name) && !has(from, to[next].name)))
       numbers[i] = Id{static_cast<uint32_t>(next++)};
   }
   return numbers;

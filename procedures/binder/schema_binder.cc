@@ -12,6 +12,7 @@
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
+#include "procedures/binder/schema_parts.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
@@ -21,11 +22,13 @@ namespace mneme {
 namespace {
 
 constexpr size_t kLongestText = 32767;
-constexpr const char* kInvalidTable = "42P16";
+constexpr const char* kInvalidForeignKey = "42830";
 constexpr std::array<std::string_view, 6> kSystemColumns = {"tableoid", "ctid", "xmin",
                                                             "cmin",     "xmax", "cmax"};
 
-Column bind_column(const syntax::ColumnDefinition& definition) {
+}  // namespace
+
+Column bind_column(const syntax::ColumnDefinition& definition, const std::string& table) {
   if (!definition.type.table.empty()) {
     refuse(definition.type.where, "%TYPE is for variables and parameters; write the column's type");
   }
@@ -39,11 +42,11 @@ Column bind_column(const syntax::ColumnDefinition& definition) {
     refuse_as(sqlstate::kNotSupported, definition.type.where,
               "a column can't be an array: rows have a fixed size; use a table of its own");
   }
-  return {definition.name.text, type, !definition.not_null, definition.initial_text};
+  Column column{definition.name.text, type, !definition.not_null, definition.initial_text};
+  if (definition.is_serial) column.sequence = syntax::sequence_name(table, definition.name.text);
+  return column;
 }
 
-// A DEFAULT is a constant, or the time of the statement. It is bound here for its faults, and again wherever
-// an INSERT gives no value.
 void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Column& column) {
   ir::Procedure procedure;
   std::deque<std::string> strings;
@@ -54,8 +57,6 @@ void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Co
   binder.bind_for(initial, column.type, column.name);
 }
 
-// Returns whether the check is CHECK (char_length(column) <= n) of a text column, which gives the column its
-// size.
 bool sizes_a_column(const syntax::Check& check, std::vector<Column>& columns) {
   const syntax::Expr& condition = check.condition;
   if (condition.kind != syntax::ExprKind::kBinary || condition.op != ir::Op::kLessEqual) return false;
@@ -71,8 +72,9 @@ bool sizes_a_column(const syntax::Check& check, std::vector<Column>& columns) {
   if (bound.text.size() > 5 || std::stoul(bound.text) > kLongestText || std::stoul(bound.text) == 0) {
     refuse(bound.where, "a text column's length is from 1 to {}", kLongestText);
   }
-  column->type.length = static_cast<uint16_t>(std::stoul(bound.text));
-  return true;
+  const auto length = static_cast<uint16_t>(std::stoul(bound.text));
+  if (check.name.empty() || length > kAssumedTextLength) column->type.length = length;
+  return check.name.empty();
 }
 
 std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std::vector<Column>& columns) {
@@ -86,32 +88,60 @@ std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std
   return key;
 }
 
-// As PostgreSQL names an index that a constraint of the table `name` makes.
-std::string constraint_name(std::string name, const syntax::UniqueConstraint& constraint) {
-  if (!constraint.name.empty()) return constraint.name.text;
-  for (const syntax::Name& column : constraint.columns) name += "_" + column.text;
-  return name + "_key";
+// Refuses a name that another relation has.
+static const std::string& free_name(const syntax::Name& name, const Catalog& catalog) {
+  if (catalog.has_relation(name.text))
+    refuse_as(sqlstate::kDuplicateRelation, name.where, "relation \"{}\" already exists", name.text);
+  return name.text;
 }
 
-constexpr const char* kDuplicateColumn = "42701";
-constexpr const char* kInvalidForeignKey = "42830";
-constexpr const char* kDuplicateObject = "42710";
+// As PostgreSQL names what has no name: with a number where `base` is taken.
+static std::string free_name(const std::string& base, const Catalog& catalog) {
+  std::string name = base;
+  for (int number = 1; catalog.has_relation(name); ++number) name = base + std::to_string(number);
+  return name;
+}
+
+std::string unique_name(const TableDefinition& table, const syntax::UniqueConstraint& constraint,
+                        const Catalog& catalog) {
+  if (!constraint.name.empty()) return free_name(constraint.name, catalog);
+  std::string name = table.name;
+  for (const syntax::Name& column : constraint.columns) name += "_" + column.text;
+  return free_name(name + "_key", catalog);
+}
+
+std::string primary_key_name(const std::string& table, const syntax::UniqueConstraint& constraint,
+                             const Catalog& catalog) {
+  if (!constraint.name.empty()) return free_name(constraint.name, catalog);
+  return free_name(table + "_pkey", catalog);
+}
+
+void add_unique(const syntax::UniqueConstraint& constraint, TableId id, Catalog& catalog) {
+  const TableDefinition& table = catalog.table(id);
+  const Result<IndexId> index =
+      catalog.add_index(unique_name(table, constraint, catalog), id,
+                        bind_key(constraint.columns, table.columns), true, IndexOrigin::kConstraint);
+  if (!index) refuse(constraint.where, "{}", index.error().message);
+}
 
 bool has_constraint(const TableDefinition& table, const Catalog& catalog, const std::string& name) {
   return std::ranges::find(table.checks, name, &CheckConstraint::name) != table.checks.end() ||
          std::ranges::find(table.foreign_keys, name, &ForeignKey::name) != table.foreign_keys.end() ||
          std::ranges::any_of(table.indexes, [&](IndexId index) {
-           return catalog.index(index).unique && catalog.index(index).name == name;
+           return catalog.index(index).origin == IndexOrigin::kConstraint &&
+                  catalog.index(index).name == name;
          });
 }
+
+namespace {
 
 // Returns the name that is written, or PostgreSQL's: `base`, with a number where it is taken.
 std::string free_constraint_name(const syntax::Name& written, const std::string& base,
                                  const TableDefinition& table, const Catalog& catalog) {
   if (!written.empty()) {
     if (has_constraint(table, catalog, written.text)) {
-      refuse_as(kDuplicateObject, written.where, "constraint \"{}\" for relation \"{}\" already exists",
-                written.text, table.name);
+      refuse_as(sqlstate::kDuplicateObject, written.where,
+                "constraint \"{}\" for relation \"{}\" already exists", written.text, table.name);
     }
     return written.text;
   }
@@ -143,7 +173,8 @@ bool is_unique_key(const TableDefinition& table, const Catalog& catalog,
   });
 }
 
-// Returns whether rows are found by these columns without reading others.
+}  // namespace
+
 bool has_index_for(const TableDefinition& table, const Catalog& catalog,
                    const std::vector<ColumnId>& columns) {
   if (is_unique_key(table, catalog, columns)) return true;
@@ -159,6 +190,8 @@ bool can_be_compared(const Type& a, const Type& b) {
   return a.kind == b.kind || (a.is_number() && b.is_number()) || (a.is_string() && b.is_string());
 }
 
+namespace {
+
 // A chain of cascades that comes back to its first table would need as many statements as it is long.
 bool cascades_to(const Catalog& catalog, TableId from, TableId to, std::vector<char>& seen) {
   if (from == to) return true;
@@ -172,20 +205,28 @@ bool cascades_to(const Catalog& catalog, TableId from, TableId to, std::vector<c
   });
 }
 
-void bind_check(const syntax::Check& check, TableId id, Catalog& catalog) {
-  const TableDefinition& table = catalog.table(id);
+}  // namespace
+
+std::vector<ColumnId> bind_condition(const syntax::Expr& written, const TableDefinition& table,
+                                     const Catalog& catalog) {
   ir::Procedure procedure;
   std::deque<std::string> strings;
   Names names(catalog, procedure);
   names.open_block();
   const RowSource source{table.name, &table, 0};
-  const ir::Expr condition = ExpressionBinder(names, strings, {&source, 1}).bind_condition(check.condition);
-  CheckConstraint made;
+  const ir::Expr condition = ExpressionBinder(names, strings, {&source, 1}).bind_condition(written);
+  std::vector<ColumnId> columns;
   ir::walk(condition, [&](const ir::Expr& part) {
     if (part.kind != ir::ExprKind::kColumn) return;
-    if (std::ranges::find(made.columns, part.column) == made.columns.end())
-      made.columns.push_back(part.column);
+    if (std::ranges::find(columns, part.column) == columns.end()) columns.push_back(part.column);
   });
+  return columns;
+}
+
+void bind_check(const syntax::Check& check, TableId id, Catalog& catalog) {
+  const TableDefinition& table = catalog.table(id);
+  CheckConstraint made;
+  made.columns = bind_condition(check.condition, table, catalog);
   std::string base = table.name;
   if (made.columns.size() == 1) base += "_" + table.column(made.columns[0]).name;
   made.name = free_constraint_name(check.name, base + "_check", table, catalog);
@@ -242,19 +283,22 @@ void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalo
         made.name);
   }
   if (!has_index_for(table, catalog, made.columns)) {
-    std::string index = made.name + "_idx";
-    const Result<IndexId> added = catalog.add_index(index, id, made.columns, false);
+    const Result<IndexId> added = catalog.add_index(free_name(made.name + "_idx", catalog), id, made.columns,
+                                                    false, IndexOrigin::kForeignKey);
     if (!added) refuse(key.where, "{}", added.error().message);
   }
   catalog.add_foreign_key(id, std::move(made));
 }
 
-}  // namespace
-
 void bind_table(const syntax::Table& table, Catalog& catalog) {
   std::vector<Column> columns;
   for (const syntax::ColumnDefinition& definition : table.columns) {
-    columns.push_back(bind_column(definition));
+    const auto has_its_name = [&](const Column& each) { return each.name == definition.name.text; };
+    if (std::ranges::any_of(columns, has_its_name)) {
+      refuse_as(sqlstate::kDuplicateColumn, definition.name.where, "column \"{}\" specified more than once",
+                definition.name.text);
+    }
+    columns.push_back(bind_column(definition, table.name.text));
     const std::string sequence = syntax::sequence_name(table.name.text, definition.name.text);
     if (definition.is_serial && catalog.find_table(sequence) == nullptr) {
       refuse_as(
@@ -281,13 +325,11 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
   std::vector<ColumnId> primary_key;
   if (table.primary_key) primary_key = bind_key(table.primary_key->columns, columns);
   for (const ColumnId column : primary_key) columns[column.value].nullable = false;
-  const Result<TableId> added = catalog.add_table(table.name.text, columns, primary_key);
+  std::string key_name;
+  if (table.primary_key) key_name = primary_key_name(table.name.text, *table.primary_key, catalog);
+  const Result<TableId> added = catalog.add_table(table.name.text, columns, primary_key, std::move(key_name));
   if (!added.ok()) refuse(table.name.where, "{}", added.error().message);
-  for (const syntax::UniqueConstraint& constraint : table.unique) {
-    const Result<IndexId> index = catalog.add_index(constraint_name(table.name.text, constraint), *added,
-                                                    bind_key(constraint.columns, columns), true);
-    if (!index.ok()) refuse(constraint.where, "{}", index.error().message);
-  }
+  for (const syntax::UniqueConstraint& constraint : table.unique) add_unique(constraint, *added, catalog);
   for (const syntax::Check* check : checks) bind_check(*check, *added, catalog);
   for (const syntax::ForeignKey& key : table.foreign_keys) bind_foreign_key(key, *added, catalog);
 }
@@ -310,113 +352,13 @@ Value initial_value(const Catalog& catalog, const Column& column, std::deque<std
   return value.constant;
 }
 
-namespace {
-
-void add_column(const syntax::Table& added, const TableDefinition& table, Catalog& catalog) {
-  const TableId id = table.id;
-  const std::string name = table.name;
-  if (table.find_column(added.columns[0].name.text)) {
-    refuse_as(kDuplicateColumn, added.columns[0].name.where,
-              "column \"{}\" of relation \"{}\" already exists", added.columns[0].name.text, name);
-  }
-  std::vector<Column> columns = {bind_column(added.columns[0])};
-  if (added.columns[0].initial) check_initial(catalog, *added.columns[0].initial, columns[0]);
-  std::vector<const syntax::Check*> checks;
-  for (const syntax::Check& check : added.checks) {
-    if (!sizes_a_column(check, columns)) checks.push_back(&check);
-  }
-  Column& column = columns[0];
-  if (column.type.kind == TypeKind::kVarchar && column.type.length == 0)
-    column.type.length = added.unique.empty() ? kAssumedTextLength : kAssumedKeyLength;
-  std::deque<std::string> strings;
-  (void)initial_value(catalog, column, strings);
-  if (const Result<ColumnId> made = catalog.add_column(id, column); !made)
-    refuse(added.columns[0].name.where, "{}", made.error().message);
-  if (added.primary_key) {
-    refuse_as(sqlstate::kNotSupported, added.primary_key->where,
-              "ADD COLUMN with PRIMARY KEY is not supported; add the column, then the key");
-  }
-  for (const syntax::UniqueConstraint& constraint : added.unique) {
-    const Result<IndexId> index = catalog.add_index(
-        constraint_name(name, constraint), id, bind_key(constraint.columns, catalog.table(id).columns), true);
-    if (!index) refuse(constraint.where, "{}", index.error().message);
-  }
-  for (const syntax::Check* check : checks) bind_check(*check, id, catalog);
-}
-
-void drop_column(const syntax::Name& name, const TableDefinition& table, Catalog& catalog) {
-  const std::optional<ColumnId> column = table.find_column(name.text);
-  if (!column) {
-    refuse_as(sqlstate::kUndefinedColumn, name.where, "column \"{}\" of relation \"{}\" does not exist",
-              name.text, table.name);
-  }
-  const auto has_it = [&](const std::vector<ColumnId>& columns) {
-    return std::ranges::find(columns, *column) != columns.end();
-  };
-  bool is_used = table.columns.size() == 1;
-  for (const IndexId index : table.indexes) is_used |= has_it(catalog.index(index).columns);
-  for (const CheckConstraint& check : table.checks) is_used |= has_it(check.columns);
-  for (const ForeignKey& key : table.foreign_keys) is_used |= has_it(key.columns);
-  if (is_used) {
-    refuse_as(sqlstate::kNotSupported, name.where,
-              "column {} is part of a key, an index or a constraint of table {}, or its only column: "
-              "dropping it is "
-              "not supported",
-              name.text, table.name);
-  }
-  catalog.drop_column(table.id, *column);
-}
-
-}  // namespace
-
-void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog) {
-  const TableDefinition* table = catalog.find_table(alteration.table.text);
-  if (table == nullptr) {
-    if (alteration.if_exists) return;
-    refuse_as(sqlstate::kUndefinedTable, alteration.table.where,
-              "there is no table {}; a file creates a table before it changes it", alteration.table.text);
-  }
-  if (alteration.added) {
-    const bool is_there = table->find_column(alteration.added->columns[0].name.text).has_value();
-    if (is_there && alteration.added->if_not_exists) return;
-    return add_column(*alteration.added, *table, catalog);
-  }
-  if (!alteration.dropped.empty()) {
-    if (alteration.if_column_exists && !table->find_column(alteration.dropped.text)) return;
-    return drop_column(alteration.dropped, *table, catalog);
-  }
-  if (alteration.check) return bind_check(*alteration.check, table->id, catalog);
-  if (alteration.foreign_key) return bind_foreign_key(*alteration.foreign_key, table->id, catalog);
-  const syntax::UniqueConstraint& constraint =
-      alteration.primary_key ? *alteration.primary_key : *alteration.unique;
-  std::vector<ColumnId> key = bind_key(constraint.columns, table->columns);
-  if (alteration.unique) {
-    const Result<IndexId> added =
-        catalog.add_index(constraint_name(table->name, constraint), table->id, std::move(key), true);
-    if (!added) refuse(constraint.where, "{}", added.error().message);
-    return;
-  }
-  if (table->primary_key) {
-    refuse_as(kInvalidTable, constraint.where, "multiple primary keys for table \"{}\" are not allowed",
-              table->name);
-  }
-  const Result<IndexId> added = catalog.add_primary_key(table->id, std::move(key));
-  if (!added) refuse(constraint.where, "{}", added.error().message);
-}
-
 // Names an index as PostgreSQL does where its statement gives no name.
 std::string index_name(const syntax::Index& index, const Catalog& catalog) {
   if (!index.name.empty()) return index.name.text;
   std::string base = index.table.text;
   for (const syntax::Name& column : index.columns) base += "_" + column.text;
   base += "_idx";
-  const auto is_taken = [&](const std::string& name) {
-    return catalog.find_table(name) != nullptr ||
-           std::ranges::find(catalog.indexes(), name, &IndexDefinition::name) != catalog.indexes().end();
-  };
-  std::string name = base;
-  for (int number = 1; is_taken(name); ++number) name = base + std::to_string(number);
-  return name;
+  return free_name(base, catalog);
 }
 
 void bind_index(const syntax::Index& index, Catalog& catalog) {

@@ -25,5 +25,12 @@ void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog);
 // lies in `strings`.
 Value initial_value(const Catalog& catalog, const Column& column, std::deque<std::string>& strings);
 void bind_index(const syntax::Index& index, Catalog& catalog);
+void bind_sequence(const syntax::Sequence& sequence, Catalog& catalog);
+// Takes it out, and leaves its owner without it.
+void drop_sequence(const std::string& name, Catalog& catalog);
+// Writes the statement out.
+std::string print_sequence(const syntax::Sequence& sequence);
+// Returns the sequence that a DEFAULT draws from, or "".
+std::string drawn_sequence(const std::string& initial);
 
 }  // namespace mneme

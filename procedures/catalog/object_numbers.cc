@@ -20,6 +20,12 @@ const IndexDefinition* index(const Program& program, int64_t oid) {
   return &program.catalog.index(IndexId{static_cast<uint32_t>(number)});
 }
 
+const View* view(const Program& program, int64_t oid) {
+  const int64_t number = oid - of_view(0);
+  if (number < 0 || number >= static_cast<int64_t>(program.views.size())) return nullptr;
+  return &program.views[static_cast<size_t>(number)];
+}
+
 const ir::Procedure* procedure(const Program& program, int64_t oid) {
   const int64_t number = oid - of(ProcedureId{0});
   if (number < 0 || number >= static_cast<int64_t>(program.procedures.size())) return nullptr;
@@ -50,7 +56,7 @@ bool is_primary_key(const Program& program, const IndexDefinition& index) {
 }
 
 bool is_constraint(const Program& program, const IndexDefinition& index) {
-  return is_primary_key(program, index) || (index.unique && index.name.ends_with("_key"));
+  return is_primary_key(program, index) || index.origin == IndexOrigin::kConstraint;
 }
 
 std::string formatted_type(int64_t type, int64_t modifier) {

@@ -37,6 +37,9 @@ inline int64_t of(IndexId index) {
 inline int64_t of(ProcedureId procedure) {
   return 300'000 + int64_t{procedure.value};
 }
+inline int64_t of_view(uint32_t number) {
+  return 600'000 + int64_t{number};
+}
 // A table's constraint: one of the three is there.
 struct Constraint {
   int64_t oid = 0;
@@ -54,6 +57,7 @@ inline int64_t default_of(TableId table, uint32_t column) {
 // Each returns nullptr where no object has the number.
 const TableDefinition* table(const Program& program, int64_t oid);
 const IndexDefinition* index(const Program& program, int64_t oid);
+const View* view(const Program& program, int64_t oid);
 const ir::Procedure* procedure(const Program& program, int64_t oid);
 
 // Whether a constraint made the index: a primary key or UNIQUE.

@@ -4,6 +4,7 @@
 
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/system_rows.h"
+#include "procedures/parser/parser.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme {
@@ -26,6 +27,14 @@ void SystemCatalog::visit(uint32_t table, FunctionRef<void(std::span<const Value
   if (definition.rows == nullptr) return;
   RowMaker rows(definition.columns, definition.defaults, visit);
   definition.rows(*this, rows);
+}
+
+std::optional<query::ProvidedTables::View> SystemCatalog::find_view(const std::string& schema,
+                                                                    const std::string& name) const {
+  if (!schema.empty() && schema != "public") return std::nullopt;
+  const mneme::View* view = program_.find_view(name);
+  if (view == nullptr) return std::nullopt;
+  return View{parse_command(view->text).operation->query, view->columns};
 }
 
 bool SystemCatalog::is_always_empty(uint32_t table) const {
@@ -77,6 +86,9 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
     if (const TableDefinition* table = program_.catalog.find_table(plain)) return oids::of(table->id);
     for (const IndexDefinition& index : program_.catalog.indexes()) {
       if (index.name == plain) return oids::of(index.id);
+    }
+    for (uint32_t i = 0; i < program_.views.size(); ++i) {
+      if (program_.views[i].name == plain) return oids::of_view(i);
     }
     const std::optional<uint32_t> system = find("", plain);
     return system ? std::optional(oids::of_system_table(*system)) : std::nullopt;

@@ -30,6 +30,8 @@ class SystemCatalog final : public query::ProvidedTables {
   std::span<const query::Column> columns(uint32_t table) const override;
   void visit(uint32_t table, FunctionRef<void(std::span<const Value>)> visit) const override;
 
+  std::optional<View> find_view(const std::string& schema, const std::string& name) const override;
+
   bool is_always_empty(uint32_t table) const override;
   std::optional<Function> find_function(const std::string& name, size_t arguments) const override;
   bool call(uint32_t function, std::span<const Value> arguments, Arena& arena, Value& result,

@@ -50,6 +50,11 @@ Value always_false(const SystemCatalog&, Arguments, Arena&) {
 Value nothing(const SystemCatalog&, Arguments, Arena&) {
   return Value::null();
 }
+Value view_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  const View* view = oids::view(catalog.program(), arguments[0].as_int());
+  return view == nullptr ? Value::null() : text_in(arena, view->text + ";");
+}
 Value same(const SystemCatalog&, Arguments arguments, Arena&) {
   return arguments[0];
 }
@@ -101,6 +106,7 @@ Value class_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena
   const int64_t oid = arguments[0].as_int();
   if (const TableDefinition* table = oids::table(catalog.program(), oid)) return text_in(arena, table->name);
   if (const IndexDefinition* index = oids::index(catalog.program(), oid)) return text_in(arena, index->name);
+  if (const View* view = oids::view(catalog.program(), oid)) return text_in(arena, view->name);
   return text_in(arena, oid == 0 ? "-" : std::to_string(oid));
 }
 
@@ -284,8 +290,8 @@ Value serial_sequence(const SystemCatalog& catalog, Arguments arguments, Arena& 
   const TableDefinition* table = oid ? oids::table(catalog.program(), *oid) : nullptr;
   if (table == nullptr) return Value::null();
   for (const Column& column : table->columns) {
-    if (column.name != arguments[1].as_text() || !column.initial.starts_with("nextval('")) continue;
-    return text_in(arena, "public." + column.initial.substr(9, column.initial.size() - 11));
+    if (column.name == arguments[1].as_text() && !column.sequence.empty())
+      return text_in(arena, "public." + column.sequence);
   }
   return Value::null();
 }
@@ -371,7 +377,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_get_function_result", 1, {kNumber}, 1, kString, function_result},
     {"pg_get_function_arguments", 1, {kNumber}, 1, kString, procedure_arguments},
     {"pg_get_function_identity_arguments", 1, {kNumber}, 1, kString, procedure_arguments},
-    {"pg_get_viewdef", 1, {kNumber, kFlag}, 2, kString, nothing},
+    {"pg_get_viewdef", 1, {kNumber, kFlag}, 2, kString, view_definition},
     {"pg_get_ruledef", 1, {kNumber, kFlag}, 2, kString, nothing},
     {"pg_get_triggerdef", 1, {kNumber, kFlag}, 2, kString, nothing},
     {"pg_get_partkeydef", 1, {kNumber}, 1, kString, nothing},

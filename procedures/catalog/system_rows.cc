@@ -7,6 +7,7 @@
 
 #include "procedures/catalog/constraint_rows.h"
 #include "procedures/catalog/object_numbers.h"
+#include "procedures/catalog/relation_rows.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme {
@@ -98,19 +99,6 @@ bool is_listed(const Program& program, const IndexDefinition& index) {
   return !index.columns.empty() && !is_sequence(program.catalog.table(index.table));
 }
 
-void sequences(const SystemCatalog& catalog, RowMaker& rows) {
-  for (const TableDefinition& table : catalog.program().catalog.tables()) {
-    if (is_sequence(table)) rows.set("seqrelid", oids::of(table.id)).add();
-  }
-}
-
-void sequence_list(const SystemCatalog& catalog, RowMaker& rows) {
-  for (const TableDefinition& table : catalog.program().catalog.tables()) {
-    if (is_sequence(table))
-      rows.set("sequencename", table.name).set("sequenceowner", owner_name(catalog)).add();
-  }
-}
-
 void namespaces(const SystemCatalog&, RowMaker& rows) {
   rows.set("oid", oids::kPgCatalog).set("nspname", "pg_catalog").add();
   rows.set("oid", oids::kPublic).set("nspname", "public").add();
@@ -131,6 +119,11 @@ void classes(const SystemCatalog& catalog, RowMaker& rows) {
     rows.set("relhasindex", !table.indexes.empty())
         .set("relnatts", static_cast<int64_t>(table.columns.size()));
     rows.add();
+  }
+  for (uint32_t number = 0; number < catalog.program().views.size(); ++number) {
+    const View& view = catalog.program().views[number];
+    rows.set("oid", oids::of_view(number)).set("relname", view.name).set("relkind", "v");
+    rows.set("relam", int64_t{0}).set("relnatts", static_cast<int64_t>(view.columns.size())).add();
   }
   for (uint32_t number = 0; number < system_tables().size(); ++number) {
     const SystemTable& table = system_tables()[number];
@@ -316,6 +309,10 @@ void schema_tables(const SystemCatalog& catalog, RowMaker& rows) {
     if (is_sequence(table)) continue;
     rows.set("table_catalog", database_name(catalog)).set("table_name", table.name).add();
   }
+  for (const View& view : catalog.program().views) {
+    rows.set("table_catalog", database_name(catalog)).set("table_name", view.name);
+    rows.set("table_type", "VIEW").set("is_insertable_into", "NO").add();
+  }
 }
 
 void schema_columns(const SystemCatalog& catalog, RowMaker& rows) {
@@ -472,18 +469,18 @@ std::vector<SystemTable> define_all() {
       "hastriggers:b=f rowsecurity:b=f",
       table_list);
   add("pg_indexes", "schemaname:t=public tablename:t indexname:t tablespace:t indexdef:t", index_list);
+  add("pg_views", "schemaname:t=public viewname:t viewowner:t definition:t", relation_rows::views);
   // What there is none of.
-  add("pg_views", "schemaname:t viewname:t viewowner:t definition:t");
   add("pg_matviews",
       "schemaname:t matviewname:t matviewowner:t tablespace:t hasindexes:b ispopulated:b definition:t");
   add("pg_sequence",
       "seqrelid:o seqtypid:o=20 seqstart:o=1 seqincrement:o=1 seqmax:o=9223372036854775807 seqmin:o=1 "
       "seqcache:o=1 seqcycle:b=f",
-      sequences);
+      relation_rows::sequences);
   add("pg_sequences",
       "schemaname:t=public sequencename:t sequenceowner:t data_type:t=bigint start_value:o=1 min_value:o=1 "
       "max_value:o=9223372036854775807 increment_by:o=1 cycle:b=f cache_size:o=1 last_value:o",
-      sequence_list);
+      relation_rows::sequence_list);
   add("pg_description", "objoid:o classoid:o objsubid:o description:t");
   add("pg_shdescription", "objoid:o classoid:o description:t");
   add("pg_depend", "classid:o objid:o objsubid:o refclassid:o refobjid:o refobjsubid:o deptype:t");
@@ -583,7 +580,10 @@ std::vector<SystemTable> define_all() {
              "routine_body:t=EXTERNAL routine_definition:t external_language:t=PLPGSQL",
              routines);
   add_schema("views",
-             "table_catalog:t table_schema:t table_name:t view_definition:t check_option:t is_updatable:t");
+             "table_catalog:t table_schema:t=public table_name:t view_definition:t check_option:t=NONE "
+             "is_updatable:t=NO is_insertable_into:t=NO is_trigger_updatable:t=NO is_trigger_deletable:t=NO "
+             "is_trigger_insertable_into:t=NO",
+             relation_rows::schema_views);
   add_schema("sequences",
              "sequence_catalog:t sequence_schema:t sequence_name:t data_type:t numeric_precision:o "
              "numeric_precision_radix:o numeric_scale:o start_value:t minimum_value:t maximum_value:t "

@@ -169,6 +169,8 @@ std::string_view function_text(Function function) {
       return "nextval";
     case Function::kCurrentValue:
       return "currval";
+    case Function::kLastValue:
+      return "lastval";
     case Function::kSetValue:
       return "setval";
     case Function::kConcatFunction:

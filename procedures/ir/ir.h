@@ -133,6 +133,7 @@ enum class Function : uint8_t {
   kLike,            // like(text, pattern, escape): the escape is one character, or none
   kNextValue,       // nextval(args[0]): of a sequence, by its table's number; of sessions alone
   kCurrentValue,    // currval(args[0])
+  kLastValue,       // lastval(); args[0]: 0
   kSetValue,        // setval(args[0], args[1] [, whether it has been drawn])
   kConcatFunction,  // concat(): NULL counts as ''
   kCardinality,     // of array variable `variable`; NULL for a NULL array

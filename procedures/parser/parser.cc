@@ -65,7 +65,8 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::GENERATED,   MnemeLexer::OVER,
                                  MnemeLexer::ASSERT,      MnemeLexer::DIAGNOSTICS,
                                  MnemeLexer::FUNCTION,    MnemeLexer::GET,
-                                 MnemeLexer::RETURNS,     MnemeLexer::ROUTINE};
+                                 MnemeLexer::RETURNS,     MnemeLexer::ROUTINE,
+                                 MnemeLexer::SEQUENCE,    MnemeLexer::VIEW};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

@@ -145,13 +145,34 @@ inline Expr comparison(ir::Op op, Expr left, Expr right) {
   return expr;
 }
 
+// CREATE SEQUENCE or ALTER SEQUENCE. What is not written keeps its value, or gets PostgreSQL's.
+struct Sequence {
+  Name name;
+  bool alters = false;
+  bool if_exists = false;  // CREATE: IF NOT EXISTS
+  std::optional<TypeKind> type;
+  std::optional<int64_t> increment;
+  std::optional<int64_t> least;
+  std::optional<int64_t> most;
+  bool no_least = false;
+  bool no_most = false;
+  std::optional<int64_t> start;
+  bool restarts = false;
+  std::optional<int64_t> restart;
+  std::optional<bool> cycles;
+  bool is_owned = false;  // OWNED BY is written
+  Name owner;             // empty: NONE
+  Name owner_column;
+};
+
 struct ColumnDefinition {
   Name name;
   TypeName type;
   bool not_null = false;
-  std::optional<Expr> initial = std::nullopt;  // DEFAULT
-  std::string initial_text = {};               // as written
-  bool is_serial = false;                      // the DEFAULT draws from a sequence of its own
+  std::optional<Expr> initial = std::nullopt;               // DEFAULT
+  std::string initial_text = {};                            // as written
+  bool is_serial = false;                                   // the DEFAULT draws from a sequence of its own
+  std::optional<Sequence> sequence_options = std::nullopt;  // of that one, as IDENTITY has them
 };
 
 // The sequence of a table's SERIAL column, as PostgreSQL names it.
@@ -200,17 +221,42 @@ struct Index {
   bool if_not_exists = false;
 };
 
-// ALTER TABLE ... ADD or DROP: one of the six.
+// One action of ALTER TABLE. ALTER INDEX and ALTER SEQUENCE ... RENAME are kRenameTo.
 struct Alteration {
+  enum class Kind {
+    kAddPrimaryKey,
+    kAddUnique,
+    kAddCheck,
+    kAddForeignKey,
+    kAddColumn,
+    kDropColumn,
+    kDropConstraint,
+    kSetDefault,
+    kDropDefault,
+    kSetNotNull,
+    kDropNotNull,
+    kSetType,
+    kRenameTo,
+    kRenameColumn,
+    kRenameConstraint,
+  };
+
+  Kind kind = Kind::kAddColumn;
   Name table;
   bool if_exists = false;
-  std::optional<UniqueConstraint> primary_key;
-  std::optional<UniqueConstraint> unique;
-  std::optional<Check> check = std::nullopt;
-  std::optional<ForeignKey> foreign_key = std::nullopt;
-  std::optional<Table> added = std::nullopt;  // of one column, with its constraints; `if_not_exists`
-  Name dropped = {};                          // a column
-  bool if_column_exists = false;
+  UniqueConstraint key;  // kAddPrimaryKey, kAddUnique
+  Check check;
+  ForeignKey foreign_key;
+  std::string constraint_text = {};  // of one that is added, without CONSTRAINT and its name
+  Table added = {};                  // of one column, with its constraints; `if_not_exists`
+  Name changed = {};                 // the column or constraint that is dropped, changed or renamed
+  bool if_changed_exists = false;    // DROP ... IF EXISTS
+  bool cascades = false;
+  std::optional<Expr> initial = std::nullopt;  // kSetDefault
+  std::string initial_text = {};
+  TypeName type = {};                        // kSetType
+  std::optional<Expr> value = std::nullopt;  // kSetType: USING
+  Name new_name = {};
 };
 
 // A variable, record or record's field that a value goes to.
@@ -491,13 +537,24 @@ struct Procedure {
   bool returns_void() const { return returns && returns->base == kVoidType; }
 };
 
+struct View {
+  Name name;
+  bool replaces = false;  // OR REPLACE
+  std::vector<Name> columns;
+  std::shared_ptr<const Query> query;
+  std::string text;  // the query, as written
+};
+
 // A file's definitions, in order.
 struct Definition {
   std::optional<Table> table;
   std::optional<Index> index;
   std::shared_ptr<const Procedure> procedure;
   std::optional<Alteration> alteration = std::nullopt;
-  std::string text;  // as written, without the semicolon
+  std::optional<Sequence> sequence = std::nullopt;
+  std::optional<View> view = std::nullopt;
+  Name dropped_sequence = {};  // DROP SEQUENCE, which only the source of a data directory has
+  std::string text = {};       // as written, without the semicolon
   // A table with foreign keys: its text without them, and the ALTER TABLE ... ADD that adds each. Both are
   // empty for other definitions.
   std::string text_without_foreign_keys = {};
@@ -505,15 +562,21 @@ struct Definition {
 
   const Name& name() const {
     if (alteration) return alteration->table;
+    if (sequence) return sequence->name;
+    if (view) return view->name;
+    if (!dropped_sequence.empty()) return dropped_sequence;
     return table ? table->name : index ? index->name : procedure->name;
   }
   // There may be one of this name already: then nothing is to be done.
-  bool if_not_exists() const { return table ? table->if_not_exists : index && index->if_not_exists; }
+  bool if_not_exists() const {
+    return (table && table->if_not_exists) || (index && index->if_not_exists) ||
+           (sequence && !sequence->alters && sequence->if_exists);
+  }
 };
 
 using File = std::vector<Definition>;
 
-enum class DefinitionKind { kTable, kIndex, kProcedure };
+enum class DefinitionKind { kTable, kIndex, kProcedure, kSequence, kView };
 
 // What DROP names.
 enum class RoutineKind { kProcedure, kFunction, kAny };
@@ -539,6 +602,8 @@ struct Command {
   SourceLocation where;
   std::optional<Operation> operation;
   std::optional<Definition> definition;             // kCreate, kAlter
+  std::vector<Definition> further;                  // kAlter: its other actions
+  DefinitionKind altered = DefinitionKind::kTable;  // kAlter
   Name name;                                        // kCall: the procedure; of a savepoint
   std::vector<Expr> args;                           // kCall
   bool calls_function = false;                      // kCall: as SELECT f(...)
@@ -549,6 +614,7 @@ struct Command {
   std::vector<std::optional<std::vector<TypeName>>> parameter_types;
   bool if_exists = false;   // kDrop
   bool cascades = false;    // kDrop, kTruncate: CASCADE
+  bool restarts = false;    // kTruncate: RESTART IDENTITY
   bool read_only = false;   // kBegin
   uint32_t parameters = 0;  // the highest n of a $n
 

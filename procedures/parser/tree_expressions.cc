@@ -541,8 +541,8 @@ Expr read_conjunction(MnemeParser::ConjunctionContext* context) {
 
 }  // namespace
 
-Expr read_default(MnemeParser::DefaultValueContext* context) {
-  return read_concatenation(context->concatenation());
+Expr read_default(MnemeParser::ConcatenationContext* context) {
+  return read_concatenation(context);
 }
 
 Expr read_expression(MnemeParser::ExpressionContext* context) {

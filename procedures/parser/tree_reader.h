@@ -60,7 +60,7 @@ syntax::Window read_window(MnemeParser::OverContext* context);
 // Any word, in lower case, or a quoted text in valid UTF-8 as it is: what follows AS in a select list.
 syntax::Name read_column_label(antlr4::ParserRuleContext* context);
 // The value of a column's DEFAULT.
-syntax::Expr read_default(MnemeParser::DefaultValueContext* context);
+syntax::Expr read_default(MnemeParser::ConcatenationContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
 // The statement of a function in LANGUAGE sql, as PL/pgSQL would write it.
 syntax::Block read_sql_body(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens,

@@ -138,7 +138,7 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
     case FromItem::Kind::kTable: {
       const auto* common = item.schema.empty() ? binder_.find_common_table(item.name.text) : nullptr;
       if (common == nullptr) {
-        bind_table(item, step);
+        if (!bind_view(item, step)) bind_table(item, step);
         break;
       }
       if (const auto* open = binder_.find_open_recursion(*common)) {

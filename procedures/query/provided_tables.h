@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,10 @@
 #include "engine/schema/value.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/query/query_plan.h"
+
+namespace mneme::syntax {
+struct Query;
+}
 
 namespace mneme::query {
 
@@ -23,6 +28,13 @@ class ProvidedTables {
   virtual std::span<const Column> columns(uint32_t table) const = 0;
   // Visits the table's rows; their text lives until `visit` returns.
   virtual void visit(uint32_t table, FunctionRef<void(std::span<const Value>)> visit) const = 0;
+
+  // A query that has a name, and names for its columns; nothing where there is none.
+  struct View {
+    std::shared_ptr<const syntax::Query> query;
+    std::span<const std::string> columns;
+  };
+  virtual std::optional<View> find_view(const std::string& schema, const std::string& name) const = 0;
 
   // Whether the table has no row ever, as it describes what there is none of.
   virtual bool is_always_empty(uint32_t table) const = 0;

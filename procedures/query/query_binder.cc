@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "procedures/binder/column_names.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/column_names.h"
 #include "procedures/query/select_binder.h"
 
 namespace mneme::query {

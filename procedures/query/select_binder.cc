@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "procedures/binder/column_names.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/column_names.h"
 #include "procedures/values/decimal.h"
 
 namespace mneme::query {
@@ -511,6 +511,23 @@ void SelectBinder::group(Expr& expr) {
     return;
   }
   for (Expr& arg : expr.args) group(arg);
+}
+
+// A view is bound as a query that sees nothing of the statement around it.
+bool SelectBinder::bind_view(const syntax::FromItem& item, FromStep& step) {
+  if (binder_.provider_ == nullptr) return false;
+  const auto view = binder_.provider_->find_view(item.schema, item.name.text);
+  if (!view) return false;
+  step.source = FromStep::Source::kQuery;
+  const std::vector<QueryBinder::CommonTable> all = std::exchange(binder_.common_tables_, {});
+  std::vector<std::pair<VariableId, ir::Expr>> captured;
+  step.query = binder_.bind_query(*view->query, nullptr, false, &captured);
+  CHECK(captured.empty());
+  binder_.common_tables_ = all;
+  add_columns(item, step, step.query->columns);
+  for (size_t i = item.column_aliases.size(); i < view->columns.size(); ++i)
+    scope_.entries()[scope_.entries().size() - step.slots.count + i].name = view->columns[i];
+  return true;
 }
 
 }  // namespace mneme::query

@@ -75,6 +75,7 @@ class SelectBinder final : public QueryNames {
   void bind_joins(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
   void bind_relation(const syntax::FromItem& item, FromPlan& plan);
   void bind_table(const syntax::FromItem& item, FromStep& step);
+  bool bind_view(const syntax::FromItem& item, FromStep& step);
   void bind_function_table(const syntax::FromItem& item, FromStep& step);
   FromStep::SetFunction bind_set_function(const std::string& name, std::span<const syntax::Expr> args,
                                           ir::SourceLocation where);

@@ -148,6 +148,10 @@ void BoundStatement::bind_change_of_any_form(const Program& program) {
   query_.reset();
   change_.reset();
   const syntax::Operation& operation = *command_->operation;
+  if (const syntax::Name& name = operation.tables[0].table; program.find_view(name.text) != nullptr) {
+    refuse_as(sqlstate::kNotSupported, name.where, "\"{}\" is a view, which is read only; change its tables",
+              name.text);
+  }
   const std::vector<Type> given = parameters_;
   const bool may_change_twice = operation.on_conflict && operation.on_conflict->updates &&
                                 (operation.query || !operation.more_rows.empty());

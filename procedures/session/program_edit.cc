@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "procedures/binder/renumbering.h"
 #include "procedures/parser/parser.h"
 
@@ -68,6 +69,26 @@ std::vector<char> ProgramEdit::callers_of(const std::string& name) const {
     callers.push_back(std::ranges::find(called, name) != called.end() ? 1 : 0);
   }
   return callers;
+}
+
+void ProgramEdit::add_mentions(const std::string& word, std::vector<char>& users) const {
+  size_t procedure = 0;
+  for (const SourcePiece& piece : program_.source.pieces()) {
+    if (piece.kind != Kind::kProcedure) continue;
+    if (mentions(piece.text, word)) users[procedure] = 1;
+    ++procedure;
+  }
+}
+
+bool ProgramEdit::mentions(std::string_view text, std::string_view word) {
+  const auto is_part = [](char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; };
+  const auto same = [](char a, char b) { return ascii_lower(a) == ascii_lower(b); };
+  for (auto at = text.begin();; ++at) {
+    at = std::search(at, text.end(), word.begin(), word.end(), same);
+    if (at == text.end()) return false;
+    const auto end = at + static_cast<std::ptrdiff_t>(word.size());
+    if ((at == text.begin() || !is_part(at[-1])) && (end == text.end() || !is_part(*end))) return true;
+  }
 }
 
 ProgramEdit::Pieces ProgramEdit::pieces_of(const SourceText& source) {

@@ -32,6 +32,11 @@ class ProgramEdit {
   // Adds the users of a table to those of others.
   void add_users(TableId table, std::vector<char>& users) const;
 
+  // Adds the procedures whose text has the word in it, as one that declares a variable of a column's type.
+  void add_mentions(const std::string& word, std::vector<char>& users) const;
+  // Returns whether the text has the word in it, in small or capital letters.
+  static bool mentions(std::string_view text, std::string_view word);
+
   static Pieces pieces_of(const SourceText& source);
   static Pieces::iterator find(Pieces& pieces, Kind kind, const std::string& name);
 

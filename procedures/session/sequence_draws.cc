@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <optional>
 
 #include "procedures/ir/sql_error.h"
 
@@ -13,18 +13,34 @@ namespace {
 constexpr const char* kConflictState = "40001";
 constexpr const char* kNotDrawnYet = "55000";
 constexpr ColumnId kLastValue{0};
+constexpr ColumnId kIsCalled{2};
+
+// Returns the number that follows, or nullopt behind the last one.
+std::optional<int64_t> number_after(int64_t number, const SequenceOptions& options) {
+  int64_t next = 0;
+  const bool overflows = __builtin_add_overflow(number, options.increment, &next);
+  if (options.increment > 0 ? overflows || next > options.most : overflows || next < options.least) {
+    if (!options.cycles) return std::nullopt;
+    return options.increment > 0 ? options.least : options.most;
+  }
+  return next;
+}
 
 }  // namespace
 
 bool SequenceDraws::apply(ir::Function function, TableId sequence, std::span<const Value> args,
                           EvaluationContext& context, Value& result) {
-  const std::string& name = database_.catalog().table(sequence).name;
   if (function == ir::Function::kNextValue) return next(sequence, context, result);
   if (function == ir::Function::kSetValue) return set(sequence, args, context, result);
-  const auto drawn = drawn_.find(name);
+  const bool is_last = function == ir::Function::kLastValue;
+  const TableDefinition* table =
+      is_last ? database_.catalog().find_table(last_drawn_) : &database_.catalog().table(sequence);
+  if (is_last && table == nullptr)
+    return fail(context.error, context.arena, kNotDrawnYet, "lastval is not yet defined in this session");
+  const auto drawn = drawn_.find(table->name);
   if (drawn == drawn_.end()) {
     return fail(context.error, context.arena, kNotDrawnYet,
-                "currval of sequence \"{}\" is not yet defined in this session", name);
+                "currval of sequence \"{}\" is not yet defined in this session", table->name);
   }
   result = Value::of_int(drawn->second);
   return true;
@@ -35,26 +51,42 @@ bool SequenceDraws::next(TableId sequence, EvaluationContext& context, Value& re
   const std::shared_ptr<NumberSource> counter = database_.sequences().source(name);
   if (const AccessStatus status = learn(sequence, *counter); status != AccessStatus::kOk)
     return refuse(status, context);
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const SequenceOptions& options = database_.catalog().table(sequence).sequence;
   int64_t number = 0;
+  int64_t draw = 0;
   bool is_logged = false;
   {
     const std::lock_guard lock(counter->mutex);
-    if (counter->next == kMost) {
+    const std::optional<int64_t> following =
+        counter->is_called ? number_after(counter->last, options) : counter->last;
+    if (!following) {
+      const bool rises = options.increment > 0;
       return fail(context.error, context.arena, sqlstate::kSequenceLimit,
-                  "nextval: reached maximum value of sequence \"{}\"", name);
+                  "nextval: reached {} value of sequence \"{}\" ({})", rises ? "maximum" : "minimum", name,
+                  rises ? options.most : options.least);
     }
-    number = counter->next++;
-    is_logged = number <= counter->logged;
+    number = counter->last = *following;
+    counter->is_called = true;
+    draw = ++counter->draws;
+    is_logged = draw <= counter->logged;
   }
-  const auto is_ours = [&](const Written& each) { return each.counter == counter && each.last >= number; };
+  const auto is_ours = [&](const Written& each) { return each.counter == counter && each.draws >= draw; };
   if (!is_logged && std::ranges::none_of(written_, is_ours)) {
-    const int64_t last = number > kMost - kAhead ? number : number + kAhead;
-    if (const AccessStatus status = write(sequence, last); status != AccessStatus::kOk)
+    int64_t last = number;
+    int64_t covered = draw;
+    // Not round the end: a number that is given after a crash then follows all that may have been given.
+    for (int64_t i = 0; i < kAhead; ++i) {
+      const std::optional<int64_t> following = number_after(last, options);
+      if (!following || (options.increment > 0) != (*following > last)) break;
+      last = *following;
+      ++covered;
+    }
+    if (const AccessStatus status = write(sequence, last, true); status != AccessStatus::kOk)
       return refuse(status, context);
-    written_.push_back({counter, last});
+    written_.push_back({counter, covered});
   }
   drawn_[name] = number;
+  last_drawn_ = name;
   result = Value::of_int(number);
   return true;
 }
@@ -66,21 +98,27 @@ bool SequenceDraws::set(TableId sequence, std::span<const Value> args, Evaluatio
   const std::string& name = database_.catalog().table(sequence).name;
   const std::shared_ptr<NumberSource> counter = database_.sequences().source(name);
   const int64_t last = args[0].as_int();
-  if (last < 1) {
+  const SequenceOptions& options = database_.catalog().table(sequence).sequence;
+  if (last < options.least || last > options.most) {
     return fail(context.error, context.arena, sqlstate::kOutOfRange,
-                "setval: value {} is out of bounds for sequence \"{}\" (1..9223372036854775807)", last, name);
+                "setval: value {} is out of bounds for sequence \"{}\" ({}..{})", last, name, options.least,
+                options.most);
   }
-  if (const AccessStatus status = write(sequence, last); status != AccessStatus::kOk)
-    return refuse(status, context);
   const bool is_called = args.size() < 2 || args[1].as_bool();
+  if (const AccessStatus status = write(sequence, last, is_called); status != AccessStatus::kOk)
+    return refuse(status, context);
+  int64_t draws = 0;
   {
     const std::lock_guard lock(counter->mutex);
     counter->is_known = true;
-    counter->next = is_called && last < std::numeric_limits<int64_t>::max() ? last + 1 : last;
-    counter->logged = 0;  // until the row is committed
+    counter->last = last;
+    counter->is_called = is_called;
+    // The next draw writes the row, whatever a transaction that has drawn before covers.
+    counter->draws += kAhead + 1;
+    draws = counter->logged = counter->draws;
   }
-  written_.push_back({counter, last});
-  drawn_[name] = last;
+  written_.push_back({counter, draws});
+  if (is_called) drawn_[name] = last;
   result = Value::of_int(last);
   return true;
 }
@@ -103,23 +141,28 @@ AccessStatus SequenceDraws::learn(TableId sequence, NumberSource& counter) {
   const std::lock_guard lock(counter.mutex);
   if (counter.is_known) return AccessStatus::kOk;
   if (status == AccessStatus::kOk) {
-    counter.logged = database_.schema().layout(sequence).get(row.image, kLastValue).as_int();
-    counter.next = counter.logged + 1;
+    const RowLayout& layout = database_.schema().layout(sequence);
+    counter.last = layout.get(row.image, kLastValue).as_int();
+    counter.is_called = layout.get(row.image, kIsCalled).as_bool();
+  } else {
+    counter.last = database_.catalog().table(sequence).sequence.first;
+    counter.is_called = false;
   }
   counter.is_known = true;
   return AccessStatus::kOk;
 }
 
-AccessStatus SequenceDraws::write(TableId sequence, int64_t last) {
+AccessStatus SequenceDraws::write(TableId sequence, int64_t last, bool is_called) {
   RowRef row;
   const AccessStatus status = find(sequence, row);
   if (status == AccessStatus::kAbsent) {
-    const std::array<Value, 3> values = {Value::of_int(last), Value::of_int(0), Value::of_bool(true)};
+    const std::array<Value, 3> values = {Value::of_int(last), Value::of_int(0), Value::of_bool(is_called)};
     return transaction_.insert(sequence, values);
   }
   if (status != AccessStatus::kOk) return status;
-  const ColumnValue change{kLastValue, Value::of_int(last)};
-  return transaction_.update(sequence, row, {&change, 1});
+  const std::array<ColumnValue, 2> changes = {
+      {{kLastValue, Value::of_int(last)}, {kIsCalled, Value::of_bool(is_called)}}};
+  return transaction_.update(sequence, row, changes);
 }
 
 bool SequenceDraws::refuse(AccessStatus status, EvaluationContext& context) {
@@ -135,7 +178,7 @@ bool SequenceDraws::refuse(AccessStatus status, EvaluationContext& context) {
 void SequenceDraws::committed() {
   for (const Written& each : written_) {
     const std::lock_guard lock(each.counter->mutex);
-    each.counter->logged = std::max(each.counter->logged, each.last);
+    each.counter->logged = std::max(each.counter->logged, each.draws);
   }
   written_.clear();
 }

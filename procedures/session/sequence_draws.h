@@ -1,5 +1,5 @@
-// Sequence draws: nextval(), currval() and setval() of one session: numbers from the database's counters, and
-// the sequences' rows, which its transaction writes.
+// Sequence draws: nextval(), currval(), lastval() and setval() of one session: numbers from the database's
+// counters, and the sequences' rows, which its transaction writes.
 //
 // Flow        expression.h -> apply() -> engine/transaction/number_sources.h, and the row through the
 //             transaction -> committed() after its commit, or rolled_back()
@@ -35,7 +35,7 @@ class SequenceDraws final : public Sequences {
 
   struct Written {
     std::shared_ptr<NumberSource> counter;
-    int64_t last;
+    int64_t draws;  // of the counter, that the row covers
   };
 
   bool next(TableId sequence, EvaluationContext& context, Value& result);
@@ -43,13 +43,14 @@ class SequenceDraws final : public Sequences {
   // Reads what the row says, where nobody has yet.
   AccessStatus learn(TableId sequence, NumberSource& counter);
   AccessStatus find(TableId sequence, RowRef& row);
-  AccessStatus write(TableId sequence, int64_t last);
+  AccessStatus write(TableId sequence, int64_t last, bool is_called);
   bool refuse(AccessStatus status, EvaluationContext& context);
 
   Database& database_;
   Transaction& transaction_;
   std::vector<Written> written_;
   std::map<std::string, int64_t> drawn_;  // by sequence: the last one, for currval()
+  std::string last_drawn_;                // the sequence, for lastval()
 };
 
 }  // namespace mneme

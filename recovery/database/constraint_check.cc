@@ -9,23 +9,34 @@ namespace mneme {
 
 namespace {
 
-// A query that finds a row which violates the check. A column that is added by the same change has its
+// The table's rows as FROM has them, under another name. A column that is added by the same change has its
 // DEFAULT.
-std::string violating(const TableDefinition& former, const TableDefinition& table,
-                      const CheckConstraint& check) {
+std::string rows_of(const TableDefinition& former, const TableDefinition& table, const std::string& alias) {
   std::string rows = table.name;
+  bool is_query = false;
   for (const Column& column : table.columns) {
     if (former.find_column(column.name)) continue;
     rows = fmt::format("(SELECT *, CAST({} AS {}) AS {} FROM {}) AS {}",
                        column.initial.empty() ? "NULL" : column.initial, to_string(column.type), column.name,
-                       rows, table.name);
+                       rows, alias);
+    is_query = true;
   }
-  return fmt::format("SELECT 1 FROM {} WHERE NOT ({}) LIMIT 1", rows, check.condition);
+  return is_query ? rows : rows + " " + alias;
+}
+
+// A query that finds a row which violates the check.
+std::string violating(const TableDefinition& former, const TableDefinition& table,
+                      const CheckConstraint& check) {
+  return fmt::format("SELECT 1 FROM {} WHERE NOT ({}) LIMIT 1", rows_of(former, table, table.name),
+                     check.condition);
 }
 
 // A query that finds a row which refers to a key that is not there.
-std::string violating(const Catalog& catalog, const TableDefinition& table, const ForeignKey& key) {
+std::string violating(const Catalog& before, const Catalog& catalog, const TableDefinition& table,
+                      const ForeignKey& key) {
   const TableDefinition& referenced = catalog.table(key.referenced);
+  const TableDefinition* former_referenced = before.find_table(referenced.name);
+  CHECK(former_referenced != nullptr);
   std::string given;
   std::string equal;
   for (size_t i = 0; i < key.columns.size(); ++i) {
@@ -34,9 +45,9 @@ std::string violating(const Catalog& catalog, const TableDefinition& table, cons
     equal += fmt::format("{}referred.{} = referring.{}", i == 0 ? "" : " AND ",
                          referenced.column(key.referenced_columns[i]).name, column);
   }
-  return fmt::format(
-      "SELECT 1 FROM {} referring WHERE {}NOT EXISTS (SELECT 1 FROM {} referred WHERE {}) LIMIT 1",
-      table.name, given, referenced.name, equal);
+  return fmt::format("SELECT 1 FROM {} WHERE {}NOT EXISTS (SELECT 1 FROM {} WHERE {}) LIMIT 1",
+                     rows_of(*before.find_table(table.name), table, "referring"), given,
+                     rows_of(*former_referenced, referenced, "referred"), equal);
 }
 
 }  // namespace
@@ -54,7 +65,10 @@ StatementResult check_added_constraints(WorkingDatabase& working, const Catalog&
     const TableDefinition* former = before.find_table(table.name);
     if (former == nullptr) continue;
     for (const CheckConstraint& check : table.checks) {
-      if (std::ranges::find(former->checks, check) != former->checks.end()) continue;
+      // It may have got another name.
+      if (std::ranges::find(former->checks, check.condition, &CheckConstraint::condition) !=
+          former->checks.end())
+        continue;
       const StatementResult found = finds_row(violating(*former, table, check));
       if (!found.ok()) return found;
       if (found.rows.empty()) continue;
@@ -63,9 +77,12 @@ StatementResult check_added_constraints(WorkingDatabase& working, const Catalog&
                                         check.name, table.name));
     }
     for (const ForeignKey& key : table.foreign_keys) {
-      if (std::ranges::find(former->foreign_keys, key.name, &ForeignKey::name) != former->foreign_keys.end())
-        continue;
-      const StatementResult found = finds_row(violating(changed, table, key));
+      const auto is_same = [&](const ForeignKey& each) {
+        return each.name == key.name || (each.columns == key.columns && each.referenced == key.referenced &&
+                                         each.referenced_columns == key.referenced_columns);
+      };
+      if (std::ranges::any_of(former->foreign_keys, is_same)) continue;
+      const StatementResult found = finds_row(violating(before, changed, table, key));
       if (!found.ok()) return found;
       if (found.rows.empty()) continue;
       return StatementResult::failure(

@@ -148,13 +148,13 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::str
     const uint64_t begin_ns = monotonic_ns();
     Result<std::unique_ptr<Program>> program = program_after(*recovered.program, **change);
     if (!program) return program.error();
-    // A table that is dropped is gone before another gets its name. What is only added can wait for the next
-    // rows.
-    const bool drops = (*program)->catalog.tables().size() < recovered.program->catalog.tables().size();
-    if (drops) RETURN_IF_ERROR(follow_schema());
+    // A table that is dropped or renamed leaves its name before another one gets it. What is only added can
+    // wait for the next rows.
+    const bool follows = is_to_be_followed(recovered.program->catalog, (*program)->catalog);
+    if (follows) RETURN_IF_ERROR(follow_schema());
     if (!same_tables((*program)->catalog, recovered.program->catalog)) from = (*change)->lsn;
     recovered.program = std::move(*program);
-    if (drops) RETURN_IF_ERROR(follow_schema());
+    if (follows) RETURN_IF_ERROR(follow_schema());
     ++recovered.report.schema.changes;
     recovered.report.schema.seconds += recovered.report.end_stage("schema", begin_ns);
   }

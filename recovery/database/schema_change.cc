@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "procedures/binder/schema_binder.h"
+#include "procedures/values/cast.h"
 #include "recovery/database/constraint_check.h"
 #include "recovery/rows/index_builder.h"
 
@@ -26,6 +27,20 @@ bool has_duplicates(const IndexedTable& table, const TableIndex& index) {
   return std::ranges::adjacent_find(keys, equal) != keys.end();
 }
 
+// What is in memory of a sequence goes on under its new name, and is forgotten where it is gone or restarted.
+void follow_sequences(Database& database, const Catalog& after) {
+  const Catalog& before = database.catalog();
+  for (const TableDefinition& table : before.tables()) {
+    if (!is_sequence(table)) continue;
+    const TableDefinition* same = after.find_table(table.name);
+    if (same == nullptr && before.tables().size() == after.tables().size()) {
+      database.sequences().rename(table.name, after.table(table.id).name);
+    } else if (same == nullptr || same->times_emptied != table.times_emptied) {
+      database.sequences().forget(table.name);
+    }
+  }
+}
+
 StatementResult log_failure(const CommitLog& log) {
   const std::optional<Error> error = log.failure();
   CHECK(error.has_value());
@@ -42,6 +57,19 @@ StatementResult own_block(const syntax::Command& command) {
 
 }  // namespace
 
+bool is_to_be_followed(const Catalog& before, const Catalog& after) {
+  if (after.tables().size() < before.tables().size()) return true;
+  for (size_t i = 0; i < before.tables().size(); ++i) {
+    const auto& was = before.tables().shared(i);
+    const auto& is = after.tables().shared(i);
+    if (was == is) continue;
+    if (was->name != is->name || was->columns.size() > is->columns.size() ||
+        !std::equal(was->columns.begin(), was->columns.end(), is->columns.begin()))
+      return true;
+  }
+  return false;
+}
+
 bool same_tables(const Catalog& a, const Catalog& b) {
   const auto same = [](const auto& one, const auto& other) {
     if (one.size() != other.size()) return false;
@@ -53,12 +81,34 @@ bool same_tables(const Catalog& a, const Catalog& b) {
   return same(a.tables(), b.tables()) && same(a.indexes(), b.indexes());
 }
 
+namespace {
+
+// Casts values as an assignment does. What can't be cast leaves its error.
+class ValueCasts {
+ public:
+  bool convert(const Database::Prepared::Converted& converted) {
+    arena_.reset();
+    return cast_value(converted.from, converted.to, TooLong::kCutBlanks, converted.value, arena_,
+                      converted.value, error_);
+  }
+  const SqlError& error() const { return error_; }
+
+ private:
+  Arena arena_;
+  SqlError error_;
+};
+
+}  // namespace
+
 Result<void> change_tables(Database& database, const Catalog& catalog, bool with_indexes, uint32_t threads) {
   if (same_tables(database.catalog(), catalog)) return {};
   Database::Prepared prepared = database.prepare(catalog);
   std::deque<std::string> strings;
   const auto value_of_added = [&](const Column& column) { return initial_value(catalog, column, strings); };
-  const Database::Prepared::Copied copied = prepared.copy_rows(!with_indexes, value_of_added);
+  ValueCasts casts;
+  const Database::Prepared::Copied copied = prepared.copy_rows(
+      !with_indexes, value_of_added,
+      [&](const Database::Prepared::Converted& converted) { return casts.convert(converted); });
   if (copied.status != Database::Prepared::Copied::Status::kDone) {
     return failed(
         "there is no memory, or no value, for a row of table {} that its change of the schema lays out anew",
@@ -129,7 +179,12 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
     const auto value_of_added = [&](const Column& column) {
       return initial_value(changed.program->catalog, column, strings);
     };
-    const Copied copied = tables->copy_rows(false, value_of_added);
+    ValueCasts casts;
+    const Copied copied = tables->copy_rows(
+        false, value_of_added,
+        [&](const Database::Prepared::Converted& converted) { return casts.convert(converted); });
+    if (copied.status == Copied::Status::kNoValue)
+      return StatementResult::failure(casts.error().sqlstate, std::string(casts.error().message));
     if (copied.status == Copied::Status::kNull) {
       return StatementResult::failure(
           sqlstate::kNotNull,
@@ -157,11 +212,7 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
   log.fill(worker, lsn, RecordKind::kSchema, as_bytes(text));
   if (!log.wait_durable(lsn)) return log_failure(log);
 
-  // A sequence that is gone may have its name again.
-  for (const TableDefinition& table : database.catalog().tables()) {
-    if (is_sequence(table) && changed.program->catalog.find_table(table.name) == nullptr)
-      database.sequences().forget(table.name);
-  }
+  follow_sequences(database, changed.program->catalog);
   if (tables) database.take(std::move(*tables));
   working.replace(std::move(changed.program));
   return changed.told;

@@ -43,6 +43,10 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
 // Returns the program after a schema record.
 Result<std::unique_ptr<Program>> program_after(const Program& program, const RecordView& record);
 
+// Returns whether tables have changed so that a database must have those of `before` when it gets those of
+// `after`: some are gone, or have other names or columns, which the next change may give to others.
+bool is_to_be_followed(const Catalog& before, const Catalog& after);
+
 // Returns whether a database of the one catalog serves the other as it is.
 bool same_tables(const Catalog& a, const Catalog& b);
 

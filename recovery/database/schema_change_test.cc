@@ -281,12 +281,13 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
     WorkingDatabase working = create();
     LiveSession session(working, WorkerId{0}, 2);
     std::map<std::string, int> done;
-    for (int step = 0; step < 1200; ++step) {
+    for (int step = 0; step < 2400; ++step) {
       const auto number = [&](const char* kind, uint32_t most) {
         return kind + std::to_string(random() % most);
       };
       const std::string table = number("t", 5), index = number("i", 6), name = number("p", 5),
-                        id = number("", 40), other = number("t", 5);
+                        id = number("", 40), other = number("t", 5), sequence = number("s", 3),
+                        constraint = number("c", 4);
       const std::string texts[] = {
           "CREATE TABLE " + table +
               (random() % 3 == 0 ? " (id INT, v INT NOT NULL, w INT)"
@@ -308,6 +309,38 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
           "DROP PROCEDURE " + name,
           "TRUNCATE " + table + (random() % 2 == 0 ? " CASCADE" : ""),
           "ALTER TABLE " + table + " ADD PRIMARY KEY (id)",
+          "ALTER TABLE " + table + " ADD CONSTRAINT " + constraint +
+              (random() % 3 == 0   ? " PRIMARY KEY (id)"
+               : random() % 3 == 0 ? " UNIQUE (id, v)"
+               : random() % 2 == 0 ? " CHECK (v < 950)"
+                                   : " FOREIGN KEY (v) REFERENCES " + other + " (id)"),
+          "ALTER TABLE " + table + " DROP CONSTRAINT " +
+              (random() % 3 == 0   ? table + "_pkey"
+               : random() % 2 == 0 ? constraint
+                                   : table + "_v_check") +
+              (random() % 2 == 0 ? " CASCADE" : ""),
+          "ALTER TABLE " + table + " ALTER COLUMN w " +
+              (random() % 4 == 0   ? "TYPE BIGINT"
+               : random() % 3 == 0 ? "TYPE VARCHAR(12)"
+               : random() % 2 == 0 ? "SET DEFAULT 5"
+                                   : "DROP DEFAULT"),
+          "ALTER TABLE " + table + " ALTER COLUMN w TYPE INT USING w::INT",
+          "ALTER TABLE " + table + " ALTER COLUMN added " + (random() % 2 == 0 ? "SET" : "DROP") +
+              " NOT NULL",
+          "ALTER TABLE " + table + " RENAME TO " + other,
+          "ALTER TABLE " + table + " RENAME COLUMN " + (random() % 2 == 0 ? "w TO x" : "x TO w"),
+          "ALTER TABLE " + table + " RENAME CONSTRAINT " +
+              (random() % 2 == 0 ? constraint : table + "_pkey") + " TO " + number("c", 4),
+          "ALTER INDEX " + index + " RENAME TO " + number("i", 6),
+          "ALTER TABLE " + table + " DROP COLUMN added, ADD COLUMN more INT REFERENCES " + other + " (id)",
+          "ALTER TABLE " + table + " DROP COLUMN more, ADD CHECK (v < 990)",
+          "ALTER TABLE " + table + " DROP COLUMN w CASCADE",
+          "CREATE SEQUENCE " + sequence + (random() % 2 == 0 ? " INCREMENT BY 3" : ""),
+          "ALTER SEQUENCE " + sequence + " RESTART WITH " + id,
+          "ALTER SEQUENCE " + sequence + " RENAME TO " + number("s", 3),
+          "ALTER SEQUENCE " + sequence + " OWNED BY " + table + ".v",
+          "DROP SEQUENCE " + sequence + (random() % 2 == 0 ? " CASCADE" : ""),
+          "ALTER TABLE " + table + " ALTER COLUMN w SET DEFAULT nextval('" + sequence + "')",
           "CALL " + name + "(" + id + ")",
           "INSERT INTO " + table + " (id, v, w) VALUES (" + id + ", " + std::to_string(random() % 1000) +
               ", " + (random() % 2 == 0 ? "NULL" : id) + ") ON CONFLICT DO NOTHING",
@@ -315,7 +348,9 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
           "UPDATE " + table + " SET v = v + 3 WHERE id = " + id,
           "DELETE FROM " + table + " WHERE id = " + id,
       };
-      const std::string& text = texts[step % 5 < 3 ? 14 + random() % 5 : random() % 14];
+      constexpr size_t kStatements = 5;  // the last ones, which change rows
+      const size_t changing = std::size(texts) - kStatements;
+      const std::string& text = texts[step % 5 < 3 ? changing + random() % kStatements : random() % changing];
       const StatementResult result = session.run(text);
       if (!result.ok()) continue;
       ++done[result.tag.substr(0, result.tag.find(' ', 7))];
@@ -326,13 +361,15 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
                              "DROP PROCEDURE", "TRUNCATE", "CALL"}) {
       EXPECT_GT(done[kind], 3) << kind;
     }
-    EXPECT_GT(done["ALTER TABLE"], 0);
+    EXPECT_GT(done["ALTER TABLE"], 30);
+    for (const char* kind : {"CREATE SEQUENCE", "ALTER SEQUENCE", "DROP SEQUENCE", "ALTER INDEX"})
+      EXPECT_GT(done[kind], 0) << kind;
     EXPECT_TRUE(verify_indexes(working.database()).ok());
     left = digest_of(working.database(), 2);
 
     // The oracle: the schema compiled from its source, and the rows that are left.
     const auto program = compile(working.program().source.text(), "left.sql");
-    ASSERT_TRUE(program.ok()) << program.error().message;
+    ASSERT_TRUE(program.ok()) << program.error().message << "\n" << working.program().source.text();
     EXPECT_EQ((*program)->hash(), working.program().hash());
     Database at_once((*program)->catalog, 1);
     UnloggedWriter rows(at_once);

@@ -178,6 +178,12 @@ Severity least_severity(std::string_view least) {
   return least == "error" ? Severity::kError : Severity::kNotice;
 }
 
+// PostgreSQL's, of a statement that had nothing to make; others have none of their own.
+std::string_view sqlstate_of_notice(std::string_view line) {
+  if (!line.ends_with("already exists, skipping")) return "00000";
+  return line.starts_with("column ") ? "42701" : "42P07";
+}
+
 }  // namespace
 
 void ClientSession::report_notices(const StatementResult& result) {
@@ -199,7 +205,8 @@ void ClientSession::report_notices(const StatementResult& result) {
   }
   for (std::string_view rest = least == "warning" ? std::string_view() : result.notice; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
-    write_report({.severity = Severity::kNotice, .sqlstate = "00000", .message = rest.substr(0, end)},
+    const std::string_view line = rest.substr(0, end);
+    write_report({.severity = Severity::kNotice, .sqlstate = sqlstate_of_notice(line), .message = line},
                  writer);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }

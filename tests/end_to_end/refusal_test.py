@@ -108,9 +108,10 @@ class Refusals(EndToEndTest):
         self.assertIn("--simulate-cores takes the costs of one graph", result.stderr, self.told(result))
 
     def test_a_name_that_a_primary_key_needs(self):
-        result = mneme("sql", self.new, "--create", "--command", "CREATE TABLE a_pkey (x INT PRIMARY KEY); CREATE TABLE a (y INT PRIMARY KEY);")
+        result = mneme("sql", self.new, "--create", "--command",
+                       "CREATE TABLE a_pkey (x INT PRIMARY KEY); CREATE TABLE a (y INT CONSTRAINT a_pkey PRIMARY KEY);")
         self.assertEqual(result.returncode, FAILED, self.told(result))
-        self.assertIn("primary key, exists already", result.stderr + result.stdout, self.told(result))
+        self.assertIn("already exists", result.stderr + result.stdout, self.told(result))
 
     def test_two_log_servers_in_one_directory(self):
         command = [BINARY, "logd", "--listen", "127.0.0.1:0", "--no-key", "--data-dir", self.new]

@@ -1,4 +1,4 @@
-#include "procedures/binder/column_names.h"
+#include "procedures/parser/column_names.h"
 
 #include <map>
 #include <string_view>

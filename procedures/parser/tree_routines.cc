@@ -1,0 +1,143 @@
+// DefinitionReader's procedures and functions.
+#include <algorithm>
+#include <array>
+
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/definition_reader.h"
+#include "procedures/parser/reserved_words.h"
+
+namespace mneme {
+
+namespace {
+
+syntax::Parameter parameter(MnemeParser::ParameterContext* context) {
+  syntax::Parameter parameter;
+  if (context->name()) parameter.name = read_name(context->name());
+  parameter.name.where = location(context);
+  parameter.out = context->OUT_() != nullptr;
+  parameter.inout = parameter.out || context->INOUT() != nullptr;
+  parameter.type = read_type(context->typeName());
+  if (context->expression()) parameter.initial = read_expression(context->expression());
+  if (parameter.out && parameter.initial)
+    refuse_as("42P13", parameter.name.where, "only input parameters can have default values");
+  return parameter;
+}
+
+syntax::TypeName returned_type(MnemeParser::TypeNameContext* context) {
+  syntax::TypeName type = read_type(context);
+  if (type.base == "setof") {
+    refuse_as(sqlstate::kNotSupported, type.where,
+              "functions that return rows are not supported; return a value");
+  }
+  if (type.base == "trigger" || type.base == "record" || type.base == syntax::kRowType || type.is_array) {
+    refuse_as(sqlstate::kNotSupported, type.where,
+              "a function returns one value of a scalar type, or void; not {}",
+              type.is_array                   ? "an array"
+              : type.base == syntax::kRowType ? "a row"
+                                              : "a " + type.base);
+  }
+  return type;
+}
+
+std::string read_language(MnemeParser::LanguageClauseContext* context, bool is_function) {
+  const std::string language =
+      context->STRING() ? read_string(context->STRING()) : lowered(context->name()->getText());
+  if (language != "plpgsql" && (language != "sql" || !is_function)) {
+    refuse_as(sqlstate::kNotSupported, location(context),
+              "LANGUAGE {} is not supported; procedures are written in plpgsql", language);
+  }
+  return language;
+}
+
+// A function's cost and volatility are hints to a planner.
+void check_attribute(MnemeParser::AttributeClauseContext* context) {
+  constexpr auto kAttributes = std::to_array<std::string_view>(
+      {"immutable", "stable", "volatile", "not leakproof", "security invoker", "parallel safe",
+       "parallel unsafe", "parallel restricted", "called on null input"});
+  std::string text;
+  for (auto* child : context->children) text += (text.empty() ? "" : " ") + lowered(child->getText());
+  if (text.starts_with("cost ") || std::ranges::find(kAttributes, text) != kAttributes.end()) return;
+  refuse_as(sqlstate::kNotSupported, location(context), "the attribute \"{}\" is not supported; leave it out",
+            text);
+}
+
+}  // namespace
+
+syntax::Procedure DefinitionReader::procedure(MnemeParser::CreateProcedureContext* context) {
+  syntax::Procedure procedure;
+  procedure.name = read_relation(context->relation());
+  procedure.replaces = context->REPLACE() != nullptr;
+  procedure.is_function = context->FUNCTION() != nullptr;
+  const std::string_view word = procedure.is_function ? "function" : "procedure";
+  if (is_reserved_for_procedures(procedure.name.text)) {
+    refuse(procedure.name.where, "PostgreSQL does not take {} for a {}'s name; choose another",
+           procedure.name.text, word);
+  }
+  for (auto* item : context->parameter()) procedure.parameters.push_back(parameter(item));
+  if (context->RETURNS()) {
+    if (!procedure.is_function)
+      refuse(location(context->typeName()), "a procedure returns nothing; give it an INOUT parameter");
+    procedure.returns = returned_type(context->typeName());
+  } else if (procedure.is_function && std::ranges::none_of(procedure.parameters, &syntax::Parameter::inout)) {
+    refuse_as("42P13", procedure.name.where,
+              "function result type must be specified: write RETURNS and a type");
+  }
+  MnemeParser::BodyClauseContext* body = nullptr;
+  std::optional<std::string> language;
+  for (auto* clause : context->procedureClause()) {
+    if (auto* names = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
+      if (language)
+        refuse(location(names), "{} {} says its LANGUAGE twice; leave one out", word, procedure.name.text);
+      language = read_language(names, procedure.is_function);
+    } else if (auto* given = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
+      if (body != nullptr) refuse(location(given), "{} {} has a second body", word, procedure.name.text);
+      body = given;
+    } else if (!procedure.is_function && lowered(clause->getStart()->getText()) != "security") {
+      refuse_as("42P13", location(clause), "invalid attribute in procedure definition");
+    } else if (auto* attribute = dynamic_cast<MnemeParser::AttributeClauseContext*>(clause)) {
+      check_attribute(attribute);
+    } else {
+      procedure.is_strict = true;
+    }
+  }
+  if (!language) {
+    refuse(procedure.name.where, "{} {} does not say LANGUAGE plpgsql", word, procedure.name.text);
+  }
+  if (body == nullptr)
+    refuse(procedure.name.where, "{} {} has no body; write AS $$ BEGIN ... END $$", word,
+           procedure.name.text);
+  check_dollar_quotes(body);
+  procedure.is_sql = *language == "sql";
+  if (procedure.is_sql != (body->sqlBody() != nullptr)) {
+    refuse(location(body),
+           "the body is not in LANGUAGE {}: plpgsql's is BEGIN ... END, and sql's one statement", *language);
+  }
+  procedure.body = body->block() ? read_block(body->block(), tokens_)
+                                 : read_sql_body(body->sqlBody(), tokens_, !procedure.returns_void());
+  return procedure;
+}
+
+// PostgreSQL ends the body at the first repetition of its opening quote, be it in a string, a comment or a
+// name.
+void DefinitionReader::check_dollar_quotes(MnemeParser::BodyClauseContext* context) {
+  antlr4::Token* open = context->DOLLAR_QUOTE(0)->getSymbol();
+  antlr4::Token* close = context->DOLLAR_QUOTE(1)->getSymbol();
+  const std::string quote = open->getText();
+  for (size_t i = open->getTokenIndex() + 1; i < close->getTokenIndex(); ++i) {
+    if (tokens_.get(i)->getText().find(quote) != std::string::npos) {
+      refuse(location(tokens_.get(i)),
+             "{} appears inside the body that it quotes; use another quote, as $body$", quote);
+    }
+  }
+  if (close->getText() != quote) {
+    refuse(location(close), "the body opens with {} and closes with {}; both quotes are the same", quote,
+           close->getText());
+  }
+  antlr4::Token* before = tokens_.get(open->getTokenIndex() - 1);
+  if (before->getType() == MnemeLexer::AS) {
+    refuse(location(before), "PostgreSQL reads \"{}{}\" as a name; put a blank between", before->getText(),
+           quote);
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,126 @@
+// CREATE and DROP of procedures and functions.
+#include <algorithm>
+
+#include "procedures/binder/names.h"
+#include "procedures/session/schema_edit.h"
+
+namespace mneme {
+
+std::unique_ptr<Program> SchemaEdit::create_routine(const syntax::Definition& made) {
+  const std::string& name = made.procedure->name.text;
+  const ir::Procedure* former = program_.find_procedure(name);
+  std::unique_ptr<Program> program = former == nullptr ? with_one_more(made) : replace(*former, made);
+  const ir::Procedure& present = *program->find_procedure(name);
+  if (present.is_logged_by_rows() && present.by_chance.find("EXCEPTION") != std::string::npos) {
+    notify(fmt::format("calls of {} are logged by the rows that they change: {}", present.name,
+                       present.by_chance));
+  }
+  return program;
+}
+
+std::unique_ptr<Program> SchemaEdit::replace(const ir::Procedure& former, const syntax::Definition& made) {
+  if (!made.procedure->replaces) {
+    refuse_change(sqlstate_of_catalog::kDuplicateProcedure, "{} \"{}\" already exists",
+                  former.is_function ? "function" : "procedure", former.name);
+  }
+  if (former.is_function != made.procedure->is_function) {
+    refuse_change(sqlstate::kWrongObject, "cannot change routine kind: \"{}\" is a {}", former.name,
+                  former.is_function ? "function" : "procedure");
+  }
+  SourceText one;
+  one.add(made);
+  Pieces pieces = pieces_of(program_.source);
+  *find(pieces, Kind::kProcedure, former.name) = one.pieces().shared(0);
+  std::vector<char> binds = callers_of(former.name);
+  binds[former.id.value] = 1;
+  std::unique_ptr<Program> program = changed(program_.catalog, std::move(pieces), binds);
+  check_parameters(*program);
+  return program;
+}
+
+// Callers, and what is written in a log before, know the procedure by them.
+void SchemaEdit::check_parameters(const Program& changed) const {
+  const std::string& name = command_.definition->procedure->name.text;
+  const ir::Procedure& before = *program_.find_procedure(name);
+  const ir::Procedure& after = *changed.find_procedure(name);
+  const auto same = [&](size_t i) {
+    const ir::Variable& a = before.variables[before.parameters[i].variable.value];
+    const ir::Variable& b = after.variables[after.parameters[i].variable.value];
+    return a.name == b.name && a.type == b.type && before.parameters[i].inout == after.parameters[i].inout &&
+           before.parameters[i].out == after.parameters[i].out;
+  };
+  bool all_same = before.parameters.size() == after.parameters.size();
+  for (size_t i = 0; all_same && i < before.parameters.size(); ++i) all_same = same(i);
+  if (all_same) return;
+  refuse_change(sqlstate_of_catalog::kOtherParameters,
+                "cannot change the parameters or the result of existing {} {}: use DROP {} {} first",
+                before.is_function ? "function" : "procedure", name,
+                before.is_function ? "FUNCTION" : "PROCEDURE", name);
+}
+
+std::unique_ptr<Program> SchemaEdit::drop_routine(const std::string& name) const {
+  const ir::Procedure* procedure = program_.find_procedure(name);
+  if (procedure == nullptr) {
+    refuse_change(sqlstate::kUndefinedFunction, "could not find a {} named \"{}\"", routine_word(), name);
+  }
+  if (command_.routine != syntax::RoutineKind::kAny &&
+      procedure->is_function != (command_.routine == syntax::RoutineKind::kFunction)) {
+    const bool names_types = !command_.parameter_types.empty() && command_.parameter_types[0];
+    refuse_change(names_types ? sqlstate::kWrongObject : sqlstate::kUndefinedFunction, "{} is not a {}", name,
+                  routine_word());
+  }
+  if (!has_written_parameters(*procedure)) {
+    refuse_change(sqlstate::kUndefinedFunction, "{} {} with these parameters does not exist", routine_word(),
+                  name);
+  }
+  const std::vector<char> callers = callers_of(name);
+  if (const auto caller = std::ranges::find(callers, 1); caller != callers.end()) {
+    refuse_change(sqlstate::kNotSupported,
+                  "cannot drop {} {}, as {} calls it, and has its statements: drop or replace that first",
+                  routine_word(), name,
+                  program_.procedures[static_cast<size_t>(caller - callers.begin())].name);
+  }
+  Pieces pieces = pieces_of(program_.source);
+  pieces.erase(find(pieces, Kind::kProcedure, name));
+  return changed(program_.catalog, std::move(pieces), std::vector<char>(program_.procedures.size()),
+                 procedure->id);
+}
+
+std::string_view SchemaEdit::routine_word() const {
+  switch (command_.routine) {
+    case syntax::RoutineKind::kFunction:
+      return "function";
+    case syntax::RoutineKind::kProcedure:
+      return "procedure";
+    case syntax::RoutineKind::kAny:
+      break;
+  }
+  return "routine";
+}
+
+// Whether the types behind the only name that DROP writes, if any, are those of the parameters.
+bool SchemaEdit::has_written_parameters(const ir::Procedure& procedure) const {
+  if (command_.parameter_types.empty() || !command_.parameter_types[0]) return true;
+  const std::vector<syntax::TypeName>& written = *command_.parameter_types[0];
+  std::vector<Type> taken;
+  std::vector<Type> all;
+  for (const ir::Parameter& parameter : procedure.parameters) {
+    const bool is_result = procedure.has_result && &parameter == &procedure.parameters.back();
+    const Type& type = procedure.variables[parameter.variable.value].type;
+    if (!parameter.out) taken.push_back(type);
+    if (!is_result) all.push_back(type);
+  }
+  const auto same = [](const syntax::TypeName& name, const Type& type) {
+    syntax::TypeName plain = name;
+    if (plain.base == "numeric" || plain.base == "decimal") plain.modifiers = {1};
+    const Type other = read_plain_type(plain);
+    return other.kind == type.kind && other.is_array == type.is_array && other.is_text == type.is_text;
+  };
+  try {
+    return std::ranges::equal(written, taken, same) || std::ranges::equal(written, all, same);
+  } catch (const SourceError& error) {
+    throw Refusal{failure_of(error)};
+  }
+}
+
+}  // namespace mneme
