@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/expression_binder.h"
-#include "procedures/binder/expression_nodes.h"
+#include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"

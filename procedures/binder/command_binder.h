@@ -21,9 +21,9 @@
 
 #include "engine/schema/catalog.h"
 #include "procedures/binder/program.h"
-#include "procedures/binder/session_values.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/marked_body.h"
+#include "procedures/ir/session_values.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/parser/syntax.h"
 

@@ -141,6 +141,9 @@ void check_function(std::string_view name, ir::SourceLocation where);
 ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where,
                        bool own_digits = false);
 
+// extract() and date_trunc(), of a unit and a time.
+ir::Expr bind_extract(std::string_view name, std::vector<ir::Expr> args, ir::SourceLocation where);
+ir::Expr bind_truncation(std::string_view name, std::vector<ir::Expr> args, ir::SourceLocation where);
 // + and - of dates and days, and of dates; what else is written with times is refused.
 ir::Expr bind_time_arithmetic(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
 

@@ -5,7 +5,7 @@
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
-#include "procedures/binder/expression_nodes.h"
+#include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/decimal.h"

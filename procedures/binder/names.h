@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "engine/schema/catalog.h"
-#include "procedures/binder/session_values.h"
 #include "procedures/ir/ir.h"
+#include "procedures/ir/session_values.h"
 #include "procedures/parser/syntax.h"
 
 namespace mneme {

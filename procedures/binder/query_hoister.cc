@@ -6,7 +6,7 @@
 
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/expression_binder.h"
-#include "procedures/binder/expression_nodes.h"
+#include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/plain_query.h"
 

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
-#include "procedures/binder/expression_nodes.h"
+#include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 
 namespace mneme {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "procedures/binder/program.h"
-#include "procedures/binder/session_values.h"
+#include "procedures/ir/session_values.h"
 #include "procedures/query/provided_tables.h"
 
 namespace mneme {

@@ -10,7 +10,7 @@ namespace mneme {
 
 namespace {
 
-syntax::Parameter parameter(MnemeParser::ParameterContext* context) {
+syntax::Parameter read_parameter(MnemeParser::ParameterContext* context) {
   syntax::Parameter parameter;
   if (context->name()) parameter.name = read_name(context->name());
   parameter.name.where = location(context);
@@ -73,7 +73,7 @@ syntax::Procedure DefinitionReader::procedure(MnemeParser::CreateProcedureContex
     refuse(procedure.name.where, "PostgreSQL does not take {} for a {}'s name; choose another",
            procedure.name.text, word);
   }
-  for (auto* item : context->parameter()) procedure.parameters.push_back(parameter(item));
+  for (auto* item : context->parameter()) procedure.parameters.push_back(read_parameter(item));
   if (context->RETURNS()) {
     if (!procedure.is_function)
       refuse(location(context->typeName()), "a procedure returns nothing; give it an INOUT parameter");

@@ -1,8 +1,12 @@
-// Expression nodes: how the expression binder makes parts of an ir::Expr. Private to the binder's
-// expression_binder.cc and list_binder.cc.
+// Expression nodes: makes parts of expressions, and the statements that no user wrote.
+//
+// Threads     values.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "procedures/ir/ir.h"
 
@@ -10,6 +14,7 @@ namespace mneme::nodes {
 
 inline constexpr Type kBoolean{.kind = TypeKind::kBoolean};
 inline constexpr Type kInt{.kind = TypeKind::kInt};
+inline constexpr Type kDouble{.kind = TypeKind::kDouble};
 
 inline ir::Expr make(ir::ExprKind kind, const Type& type, ir::SourceLocation where) {
   ir::Expr expr;
@@ -33,6 +38,14 @@ inline ir::Expr make_binary(ir::Op op, const Type& type, ir::Expr left, ir::Expr
   expr.args.push_back(std::move(left));
   expr.args.push_back(std::move(right));
   return expr;
+}
+
+inline ir::Expr make_call(ir::Function function, const Type& type, std::vector<ir::Expr> args,
+                          ir::SourceLocation where) {
+  ir::Expr call = make(ir::ExprKind::kFunction, type, where);
+  call.function = function;
+  call.args = std::move(args);
+  return call;
 }
 
 // ---- statements that no user wrote ----

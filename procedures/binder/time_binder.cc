@@ -1,0 +1,245 @@
+// ExpressionBinder's times: extract(), date_trunc(), arithmetic with dates, and intervals.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "procedures/binder/conversion.h"
+#include "procedures/binder/expression_binder.h"
+#include "procedures/ir/expression_nodes.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/values/time_functions.h"
+
+namespace mneme {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::Function;
+using ir::Op;
+using nodes::kDouble;
+using nodes::kInt;
+using nodes::make_call;
+
+namespace {
+
+std::string_view name_of_time(const Type& type) {
+  return type.kind == TypeKind::kDate ? "date" : "timestamp without time zone";
+}
+
+TimeUnit read_unit(const Expr& unit, std::string_view name, const Type& time) {
+  if (!is_unknown(unit) || unit.kind != ExprKind::kConstant || unit.constant.is_null()) {
+    refuse_as(sqlstate::kNotSupported, unit.where, "the unit of {}() must be written as a quoted word", name);
+  }
+  const std::string_view word = unit.constant.as_text();
+  const std::optional<TimeUnit> read = time_unit(word);
+  if (!read) {
+    refuse_as(sqlstate::kInvalidParameter, unit.where, "unit \"{}\" not recognized for type {}", word,
+              name_of_time(time));
+  }
+  return *read;
+}
+
+Expr unit_constant(TimeUnit unit, ir::SourceLocation where) {
+  Expr constant;
+  constant.type = kInt;
+  constant.constant = Value::of_int(static_cast<int64_t>(unit));
+  constant.where = where;
+  return constant;
+}
+
+Expr to_time(Expr arg, std::string_view name) {
+  if (is_unknown(arg)) {
+    refuse_as(sqlstate::kNotUnique, arg.where,
+              "function {}(unknown, unknown) is not unique; cast to timestamp", name);
+  }
+  if (!arg.type.is_time()) {
+    refuse_as(sqlstate::kUndefinedFunction, arg.where, "function {}(unknown, {}) does not exist", name,
+              to_string(arg.type));
+  }
+  return arg;
+}
+
+[[noreturn]] void refuse_operator(ir::Op op, const Expr& left, const Expr& right, ir::SourceLocation where) {
+  const auto name = [](const Expr& side) { return is_unknown(side) ? "unknown" : to_string(side.type); };
+  refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {} {} {}", name(left),
+            op == ir::Op::kAdd        ? '+'
+            : op == ir::Op::kSubtract ? '-'
+            : op == ir::Op::kMultiply ? '*'
+                                      : '/',
+            name(right));
+}
+
+}  // namespace
+
+Expr bind_extract(std::string_view name, std::vector<Expr> args, ir::SourceLocation where) {
+  Expr time = to_time(std::move(args[1]), name);
+  const Type source = time.type;
+  const TimeUnit unit = read_unit(args[0], name, source);
+  if (!is_extracted(unit, source)) {
+    refuse_as(sqlstate::kNotSupported, args[0].where, "unit \"{}\" not supported for type {}",
+              args[0].constant.as_text(), name_of_time(source));
+  }
+  std::vector<Expr> parts;
+  parts.push_back(std::move(time));
+  parts.push_back(unit_constant(unit, args[0].where));
+  Expr part =
+      make_call(Function::kExtract, numeric_type(extracted_scale(unit, source)), std::move(parts), where);
+  return name == "date_part" ? convert(std::move(part), kDouble) : part;
+}
+
+Expr bind_truncation(std::string_view name, std::vector<Expr> args, ir::SourceLocation where) {
+  Expr time = to_time(std::move(args[1]), name);
+  if (time.type.kind == TypeKind::kDate) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "{}() of a date has a time zone in PostgreSQL, which is not supported; cast it to timestamp",
+              name);
+  }
+  const TimeUnit unit = read_unit(args[0], name, time.type);
+  if (!is_truncated(unit)) {
+    refuse_as(sqlstate::kInvalidParameter, args[0].where, "unit \"{}\" not recognized for type {}",
+              args[0].constant.as_text(), name_of_time(time.type));
+  }
+  const Type type = time.type;
+  const bool text_varies = time.text_varies;
+  std::vector<Expr> parts;
+  parts.push_back(std::move(time));
+  parts.push_back(unit_constant(unit, args[0].where));
+  Expr first = make_call(Function::kTruncateTime, type, std::move(parts), where);
+  first.text_varies = text_varies;
+  return first;
+}
+
+// A date and a number of days, and two dates. Days are counted as bigints, so that what is no date is seen.
+Expr bind_time_arithmetic(ir::Op op, Expr left, Expr right, ir::SourceLocation where) {
+  constexpr Type kDays{.kind = TypeKind::kBigInt};
+  constexpr Type kDate{.kind = TypeKind::kDate};
+  const auto is_date = [](const Expr& side) { return side.type.kind == TypeKind::kDate; };
+  const auto is_count = [](const Expr& side) {
+    return side.type.kind == TypeKind::kInt || side.type.kind == TypeKind::kSmallInt;
+  };
+  if (op == ir::Op::kSubtract && (is_unknown(left) || is_unknown(right))) {
+    Expr& unknown = is_unknown(left) ? left : right;
+    const Type type = is_unknown(left) ? right.type : left.type;
+    unknown = convert_explicitly(std::move(unknown), type);
+  }
+  if (op == ir::Op::kSubtract && left.type.is_time() && right.type.is_time() &&
+      (!is_date(left) || !is_date(right))) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "a difference of timestamps is an interval, which is not supported; subtract what "
+              "extract(epoch FROM ...) gives");
+  }
+  if (is_unknown(left) || is_unknown(right)) {
+    if (op == ir::Op::kAdd)
+      refuse_as(sqlstate::kNotUnique, where, "operator is not unique: it adds a time and a quoted string");
+    refuse_operator(op, left, right, where);
+  }
+  const bool is_difference = op == ir::Op::kSubtract && is_date(left) && is_date(right);
+  const bool is_moved =
+      (op == ir::Op::kAdd && ((is_date(left) && is_count(right)) || (is_count(left) && is_date(right)))) ||
+      (op == ir::Op::kSubtract && is_date(left) && is_count(right));
+  if (!is_difference && !is_moved) refuse_operator(op, left, right, where);
+  Expr sum;
+  sum.kind = ExprKind::kBinary;
+  sum.op = op;
+  sum.type = kDays;
+  sum.where = where;
+  sum.args.push_back(convert(std::move(left), kDays));
+  sum.args.push_back(convert(std::move(right), kDays));
+  return convert(std::move(sum), is_difference ? kInt : kDate);
+}
+
+namespace {
+
+// time + interval * count
+Expr bind_interval_arithmetic(Expr time, const Interval& interval, Expr count, ir::SourceLocation where) {
+  constexpr Type kCount{.kind = TypeKind::kBigInt};
+  if (is_unknown(time)) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "what an interval is added to must be a timestamp or a date; cast it");
+  }
+  if (!time.type.is_time())
+    refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {} + interval",
+              to_string(time.type));
+  const bool text_varies = time.text_varies;
+  constexpr Type kTimestamp{.kind = TypeKind::kTimestamp};
+  std::vector<Expr> args;
+  args.push_back(convert(std::move(time), kTimestamp));
+  for (const int64_t part : {interval.months, interval.days, interval.microseconds}) {
+    Expr product;
+    product.type = kCount;
+    product.where = where;
+    product.constant = Value::of_int(part);
+    if (count.kind != ExprKind::kConstant || count.constant.is_null() || count.constant.as_int() != 1) {
+      Expr factor = std::move(product);
+      product = Expr();
+      product.kind = ExprKind::kBinary;
+      product.op = ir::Op::kMultiply;
+      product.type = kCount;
+      product.where = where;
+      product.args.push_back(convert(count, kCount));
+      product.args.push_back(std::move(factor));
+    }
+    args.push_back(std::move(product));
+  }
+  Expr moved = make_call(Function::kAddInterval, kTimestamp, std::move(args), where);
+  moved.text_varies = text_varies;
+  return moved;
+}
+
+bool is_interval_literal(const syntax::Expr& expr) {
+  return expr.kind == syntax::ExprKind::kCast && expr.type.base == "interval" && !expr.type.is_array &&
+         expr.args[0].kind == syntax::ExprKind::kString;
+}
+
+// An interval's literal, or a product with one: what a time moves by.
+bool is_interval(const syntax::Expr& expr) {
+  return is_interval_literal(expr) || (expr.kind == syntax::ExprKind::kBinary && expr.op == Op::kMultiply &&
+                                       std::ranges::any_of(expr.args, is_interval_literal));
+}
+
+Interval read_interval(const syntax::Expr& literal, bool is_negative) {
+  const std::string& text = literal.args[0].text;
+  Interval interval;
+  switch (parse_interval(text, interval)) {
+    case IntervalSyntax::kOk:
+      break;
+    case IntervalSyntax::kInvalid:
+      refuse_as(sqlstate::kInvalidDatetime, literal.args[0].where,
+                "invalid input syntax for type interval: \"{}\"", text);
+    case IntervalSyntax::kOutOfRange:
+      refuse_as(sqlstate::kIntervalOverflow, literal.args[0].where,
+                "interval field value out of range: \"{}\"", text);
+    case IntervalSyntax::kOtherForm:
+      refuse_as(sqlstate::kNotSupported, literal.args[0].where,
+                "the interval \"{}\" is not supported: write numbers with units, as in '1 day 02:00:00'",
+                text);
+  }
+  if (!is_negative) return interval;
+  return {-interval.months, -interval.days, -interval.microseconds};
+}
+
+}  // namespace
+
+std::optional<Expr> ExpressionBinder::bind_moved_time(const syntax::Expr& expr) {
+  const bool is_second = (expr.op == Op::kAdd || expr.op == Op::kSubtract) && is_interval(expr.args[1]);
+  if (!is_second && (expr.op != Op::kAdd || !is_interval(expr.args[0]))) return std::nullopt;
+  const syntax::Expr& time = expr.args[is_second ? 0 : 1];
+  const syntax::Expr& interval = expr.args[is_second ? 1 : 0];
+  Expr count;
+  count.type = kInt;
+  count.where = interval.where;
+  count.constant = Value::of_int(1);
+  const syntax::Expr* literal = &interval;
+  if (!is_interval_literal(interval)) {
+    const bool is_first = is_interval_literal(interval.args[0]);
+    literal = &interval.args[is_first ? 0 : 1];
+    count = bind(interval.args[is_first ? 1 : 0]);
+    if (is_unknown(count) || !count.type.is_integer()) {
+      refuse_as(sqlstate::kNotSupported, count.where,
+                "an interval is multiplied by an integer alone; cast it to int");
+    }
+  }
+  return bind_interval_arithmetic(bind(time), read_interval(*literal, expr.op == Op::kSubtract),
+                                  std::move(count), interval.where);
+}
+
+}  // namespace mneme
