@@ -8,6 +8,7 @@
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/ir/expression_nodes.h"
+#include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/decimal.h"
 
@@ -202,7 +203,11 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     }
     reference.variable = names_.field(*record->record, name, expr.where);
   } else if (const Declared* declared = names_.find(name)) {
-    if (declared->value) return *declared->value;
+    if (declared->value) {
+      // What a function's body says more than once is there more than once.
+      ir::walk(*declared->value, [&](const Expr&) { names_.count_expression(expr.where); });
+      return *declared->value;
+    }
     if (declared->record) refuse(expr.where, "{} is a record; use one of its fields, as {}.name", name, name);
     reference.variable = declared->variable;
   } else if (name == "found") {

@@ -72,8 +72,11 @@ Expr to_time(Expr arg, std::string_view name) {
 
 Expr bind_extract(std::string_view name, std::vector<Expr> args, ir::SourceLocation where) {
   Expr time = to_time(std::move(args[1]), name);
+  const TimeUnit unit = read_unit(args[0], name, time.type);
+  // date_part() of a date knows what a timestamp has.
+  if (name == "date_part" && !is_extracted(unit, time.type))
+    time = convert(std::move(time), Type{.kind = TypeKind::kTimestamp});
   const Type source = time.type;
-  const TimeUnit unit = read_unit(args[0], name, source);
   if (!is_extracted(unit, source)) {
     refuse_as(sqlstate::kNotSupported, args[0].where, "unit \"{}\" not supported for type {}",
               args[0].constant.as_text(), name_of_time(source));
@@ -164,22 +167,11 @@ Expr bind_interval_arithmetic(Expr time, const Interval& interval, Expr count, i
   std::vector<Expr> args;
   args.push_back(convert(std::move(time), kTimestamp));
   for (const int64_t part : {interval.months, interval.days, interval.microseconds}) {
-    Expr product;
-    product.type = kCount;
-    product.where = where;
-    product.constant = Value::of_int(part);
-    if (count.kind != ExprKind::kConstant || count.constant.is_null() || count.constant.as_int() != 1) {
-      Expr factor = std::move(product);
-      product = Expr();
-      product.kind = ExprKind::kBinary;
-      product.op = ir::Op::kMultiply;
-      product.type = kCount;
-      product.where = where;
-      product.args.push_back(convert(count, kCount));
-      product.args.push_back(std::move(factor));
-    }
-    args.push_back(std::move(product));
+    Expr number = nodes::make(ExprKind::kConstant, kCount, where);
+    number.constant = Value::of_int(part);
+    args.push_back(std::move(number));
   }
+  args.push_back(convert(std::move(count), kCount));
   Expr moved = make_call(Function::kAddInterval, kTimestamp, std::move(args), where);
   moved.text_varies = text_varies;
   return moved;
@@ -187,7 +179,7 @@ Expr bind_interval_arithmetic(Expr time, const Interval& interval, Expr count, i
 
 bool is_interval_literal(const syntax::Expr& expr) {
   return expr.kind == syntax::ExprKind::kCast && expr.type.base == "interval" && !expr.type.is_array &&
-         expr.args[0].kind == syntax::ExprKind::kString;
+         expr.type.modifiers.empty() && expr.args[0].kind == syntax::ExprKind::kString;
 }
 
 // An interval's literal, or a product with one: what a time moves by.

@@ -128,7 +128,7 @@ enum class Function : uint8_t {
   // args[0] is a timestamp or a date, and a unit the number of a TimeUnit (values/interval_text.h).
   kExtract,         // extract(time, unit)
   kTruncateTime,    // date_trunc(time, unit)
-  kAddInterval,     // add_interval(timestamp, months, days, microseconds)
+  kAddInterval,     // add_interval(timestamp, months, days, microseconds, times)
   kMatches,         // matches(text, regular expression, 'i': in any case, or '')
   kLike,            // like(text, pattern, escape): the escape is one character, or none
   kNextValue,       // nextval(args[0]): of a sequence, by its table's number; of sessions alone

@@ -22,8 +22,10 @@ std::unique_ptr<Program> SchemaEdit::truncate() {
   std::vector<TableId> emptied;
   for (const syntax::Name& name : command_.names) {
     const TableDefinition* table = catalog.find_table(name.text);
-    if (table == nullptr)
+    if (table == nullptr && program_.find_view(name.text) == nullptr)
       refuse_change(sqlstate::kUndefinedTable, "relation \"{}\" does not exist", name.text);
+    if (table == nullptr || is_sequence(*table))
+      refuse_change(sqlstate::kWrongObject, "\"{}\" is not a table", name.text);
     if (std::ranges::find(emptied, table->id) == emptied.end()) emptied.push_back(table->id);
   }
   for (size_t i = 0; i < emptied.size(); ++i) {  // grows
@@ -61,7 +63,9 @@ void SchemaEdit::notify(std::string line) {
 }
 
 std::unique_ptr<Program> SchemaEdit::create(const Definition& given) {
-  if (given.if_not_exists() && program_.catalog.has_relation(given.name().text)) {
+  const bool is_there =
+      program_.catalog.has_relation(given.name().text) || program_.find_view(given.name().text) != nullptr;
+  if (given.if_not_exists() && is_there) {
     notice_ = fmt::format("relation \"{}\" already exists, skipping", given.name().text);
     return nullptr;
   }

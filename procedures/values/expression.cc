@@ -19,7 +19,7 @@ using ir::Function;
 using ir::Op;
 
 // The most arguments of a function that takes a fixed number.
-constexpr size_t kMaxArguments = 4;
+constexpr size_t kMaxArguments = 5;
 
 Value of_order(Op op, std::strong_ordering order) {
   switch (op) {

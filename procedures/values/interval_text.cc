@@ -208,6 +208,10 @@ class IntervalReader {
     int64_t product = 0;
     if (__builtin_mul_overflow(count, each, &product) || __builtin_add_overflow(sum, product, &sum))
       fail(IntervalSyntax::kOutOfRange);
+    if (sum == INT64_MIN) {  // it has no opposite
+      fail(IntervalSyntax::kOutOfRange);
+      sum = 0;
+    }
   }
 
   bool take_number(int64_t& whole, int64_t& millionths, bool& has_fraction) {

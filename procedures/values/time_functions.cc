@@ -166,9 +166,14 @@ bool add_interval(int64_t day, int64_t time, std::span<const Value> interval, Ar
                   SqlError& error) {
   constexpr int64_t kMostMonths = 12 * 20'000;
   constexpr int64_t kMostDays = 366 * 20'000;
-  const int64_t months = interval[0].as_int();
-  const int64_t more_days = interval[1].as_int();
-  const int64_t microseconds = interval[2].as_int();
+  const int64_t count = interval[3].as_int();
+  int64_t months = 0;
+  int64_t more_days = 0;
+  int64_t microseconds = 0;
+  if (__builtin_mul_overflow(interval[0].as_int(), count, &months) ||
+      __builtin_mul_overflow(interval[1].as_int(), count, &more_days) ||
+      __builtin_mul_overflow(interval[2].as_int(), count, &microseconds))
+    return out_of_time(arena, error);
   if (months < -kMostMonths || months > kMostMonths || more_days < -kMostDays || more_days > kMostDays)
     return out_of_time(arena, error);
   if (months != 0) {

@@ -41,8 +41,8 @@ void write_data_row(std::span<const ResultColumn> columns, std::span<const Argum
                     std::span<const ValueFormat> formats, MessageWriter& out);
 
 inline ValueFormat format_of(std::span<const ValueFormat> formats, size_t n) {
-  if (formats.empty()) return ValueFormat::kText;
-  return formats.size() == 1 ? formats[0] : formats[n];
+  if (formats.size() == 1) return formats[0];
+  return n < formats.size() ? formats[n] : ValueFormat::kText;
 }
 
 }  // namespace mneme

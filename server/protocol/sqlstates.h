@@ -13,6 +13,7 @@ inline constexpr const char* kInvalidPassword = "28P01";
 inline constexpr const char* kUndefinedCursor = "34000";
 inline constexpr const char* kDuplicateCursor = "42P03";
 inline constexpr const char* kDuplicateStatement = "42P05";
+inline constexpr const char* kInvalidCursorDefinition = "42P11";
 inline constexpr const char* kTooManyConnections = "53300";
 inline constexpr const char* kCantChangeParameter = "55P02";
 

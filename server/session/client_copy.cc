@@ -97,6 +97,8 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
   std::optional<StatementResult> prepared = seat_.session().prepare(select);
   if (!prepared) return {Done::kRetry};
   if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  if (!select.bound()->parameters().empty())
+    return {Done::kYes, StatementResult::failure(sqlstate::kUndefinedParameter, "there is no parameter $1")};
   const auto columns = select.bound()->columns();
   std::vector<std::byte> lines;
   if (statement.has_header) {

@@ -20,6 +20,7 @@ struct ClientSession::Cursor {
   bool is_of_block = false;  // the block that is open has declared it
   bool goes_forward = false;
   int64_t at = 0;
+  uint64_t number = 0;  // of those that the session has declared
 };
 
 namespace {
@@ -53,7 +54,7 @@ ClientSession::Ran ClientSession::prepare_named(const PrepareStatement& statemen
   std::vector<Type> given;
   for (const std::string& type : statement.types) {
     StatementResult failure;
-    const auto cast = name_statement(fmt::format("SELECT CAST(NULL AS {})", type), {}, failure);
+    const auto cast = name_statement(fmt::format("SELECT CAST(NULL AS {}\n)", type), {}, failure);
     if (!cast) return {Done::kYes, std::move(failure)};
     Ran bound = prepare(**cast);
     if (bound.done != Done::kYes) return bound;
@@ -79,6 +80,12 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
   const std::shared_ptr<Named> named = found->second;
   Ran prepared = prepare(*named);
   if (prepared.done != Done::kYes || !prepared.result.ok()) return prepared;
+  if (named->statement.command() == nullptr) {
+    return {Done::kYes,
+            StatementResult::failure(sqlstate::kNotSupported,
+                                     "EXECUTE of a statement of the session's own is not supported; "
+                                     "send the statement itself")};
+  }
   const std::span<const Type> types = parameters_of(*named);
   if (types.size() != statement.arguments.size()) {
     return {
@@ -100,18 +107,28 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
                                          "an array as an argument of EXECUTE is not supported; prepare "
                                          "and bind the statement by the protocol")};
       }
-      query +=
-          fmt::format("{}CAST(({}) AS {})", i == 0 ? "" : ", ", statement.arguments[i], type_name(types[i]));
+      query += fmt::format("{}CAST(NULL AS {})", i == 0 ? "" : ", ", type_name(types[i]));
     }
-    StatementResult failure;
-    const auto values = name_statement(query, {}, failure);
-    if (!values) return {Done::kYes, std::move(failure)};
-    Ran bound = prepare(**values);
-    bound.result.where = {};
+    ParsedStatement parsed = parse_statement(query);
+    CHECK(parsed.command.has_value());
+    // The arguments stand where the NULLs do.
+    auto values = std::make_shared<syntax::Query>(*parsed.command->operation->query);
+    for (size_t i = 0; i < types.size(); ++i) {
+      syntax::Expr& cast = values->first.select->items[i].expr;
+      cast.where = statement.arguments[i].where;
+      cast.args[0] = statement.arguments[i];
+    }
+    parsed.command->operation->query = std::move(values);
+    Named evaluation;
+    evaluation.statement.what = std::make_shared<const syntax::Command>(*std::move(parsed.command));
+    evaluation.prepared = std::make_unique<PreparedStatement>(
+        std::get<std::shared_ptr<const syntax::Command>>(evaluation.statement.what), std::vector<Type>(),
+        values_);
+    Ran bound = prepare(evaluation);
     if (bound.done != Done::kYes || !bound.result.ok()) return bound;
-    Ran evaluated = run_sql(**values, {}, {}, arguments, alone);
-    evaluated.result.where = {};
+    Ran evaluated = run_sql(evaluation, {}, {}, arguments, alone);
     if (evaluated.done != Done::kYes || !evaluated.result.ok()) return evaluated;
+    CHECK(arguments.size() == 1 && arguments.columns().size() == types.size());
   }
   std::vector<Argument> parameters;
   for (size_t i = 0; i < types.size(); ++i) {
@@ -139,11 +156,14 @@ ClientSession::Ran ClientSession::declare(Named& named, const CursorStatement& s
   }
   auto cursor = std::make_shared<Cursor>();
   Ran ran = run_sql(named, parameters, scales, cursor->rows, alone);
-  if (cursor->rows.is_too_large()) ran.result = too_large();
+  size_t bytes = cursor->rows.bytes();
+  for (const auto& [name, other] : cursors_) bytes += other->rows.bytes();
+  if (bytes > kMostResultBytes) ran.result = too_large();
   if (ran.done != Done::kYes || !ran.result.ok()) return ran;
   cursor->is_held = statement.is_held;
   cursor->is_of_block = seat_.block() != SqlSession::Block::kNone;
   cursor->goes_forward = statement.goes_forward;
+  cursor->number = ++declared_cursors_;
   cursors_[statement.name] = std::move(cursor);
   ran.result.tag = "DECLARE CURSOR";
   return ran;
@@ -166,7 +186,7 @@ StatementResult ClientSession::fetch(const CursorStatement& statement, ResultSin
     first = cursor.at + (is_forward ? 1 : -1);
     at = is_forward ? (count >= behind - cursor.at ? behind : cursor.at + count)
                     : (-count >= cursor.at ? 0 : cursor.at + count);
-    last = std::clamp<int64_t>(at, 1, size);
+    last = size == 0 ? 0 : std::clamp<int64_t>(at, 1, size);
     gives_rows = is_forward ? first <= last : first >= last && first >= 1;
   } else {
     if (statement.direction == Direction::kAbsolute) {
@@ -214,6 +234,10 @@ std::optional<std::span<const ResultColumn>> ClientSession::columns_of_cursor(st
 }
 
 ClientSession::Done ClientSession::execute_cursor(std::string_view name, int32_t most) {
+  if (seat_.block() == SqlSession::Block::kFailed) {
+    report(SqlSession::in_failed_block());
+    return Done::kFailed;
+  }
   CursorStatement statement;
   statement.kind = CursorStatement::Kind::kFetch;
   statement.name = name;
@@ -224,6 +248,7 @@ ClientSession::Done ClientSession::execute_cursor(std::string_view name, int32_t
   StatementResult fetched = fetch(statement, rows);
   if (rows.is_too_large()) fetched = too_large();
   if (!fetched.ok()) {
+    if (seat_.is_taken()) seat_.session().fail_block();
     report(fetched);
     return Done::kFailed;
   }
@@ -244,12 +269,40 @@ void ClientSession::end_cursors(bool is_committed) {
     return cursor.is_of_block && (!is_committed || !cursor.is_held);
   });
   for (auto& [name, cursor] : cursors_) cursor->is_of_block = false;
+  savepoints_.clear();
+}
+
+// ROLLBACK TO takes the cursors with it that were declared since.
+void ClientSession::follow_savepoint(const syntax::Command& command) {
+  using Kind = syntax::Command::Kind;
+  if (command.kind == Kind::kSavepoint) {
+    savepoints_.emplace_back(command.name.text, declared_cursors_);
+    return;
+  }
+  if (command.kind != Kind::kRelease && command.kind != Kind::kRollBackTo) return;
+  while (!savepoints_.empty() && savepoints_.back().first != command.name.text) savepoints_.pop_back();
+  if (savepoints_.empty()) return;
+  if (command.kind == Kind::kRelease) return savepoints_.pop_back();
+  std::erase_if(cursors_, [&](const auto& each) { return each.second->number > savepoints_.back().second; });
+}
+
+ClientSession::Ran ClientSession::learn_same_columns(Named& named) {
+  const std::vector<ResultColumn> told = named.columns;
+  Ran learned = learn_columns(named);
+  if (learned.done != Done::kYes || !learned.result.ok()) return learned;
+  const auto same = [](const ResultColumn& a, const ResultColumn& b) {
+    return a.name == b.name && a.type == b.type;
+  };
+  if (std::ranges::equal(told, named.columns, same)) return learned;
+  return {Done::kYes,
+          StatementResult::failure(sqlstate::kNotSupported, "cached plan must not change result type")};
 }
 
 ClientSession::Ran ClientSession::learn_columns(Named& named) {
   if (const auto* execute = std::get_if<ExecuteStatement>(&named.statement.what)) {
     const auto found = statements_.find(execute->name);
     if (found == statements_.end()) return {Done::kYes, missing_statement(execute->name)};
+    if (found->second->statement.command() == nullptr) return {};  // it is refused as it runs
     Ran prepared = prepare(*found->second);
     if (prepared.done != Done::kYes || !prepared.result.ok()) return prepared;
     const std::span<const ResultColumn> columns = columns_of(*found->second);

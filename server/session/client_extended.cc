@@ -264,6 +264,7 @@ ClientSession::Done ClientSession::run_portal(Portal& portal) {
   if (const auto* copy = std::get_if<CopyStatement>(&named.statement.what); copy != nullptr) {
     ran = copy->is_in ? begin_copy_in(*copy, true) : copy_out(*copy);
     if (ran.done == Done::kYes && ran.result.ok()) return portal.has_run = true, Done::kYes;
+    if (ran.done == Done::kYes && seat_.is_taken()) seat_.session().fail_block();
   } else {
     RowWriter sink(portal.formats, portal.rows);
     ran = run(named, portal.parameters, portal.scales, sink, alone);

@@ -369,7 +369,9 @@ ClientSession::Done ClientSession::run_part(Query::Part& part) {
   if (const auto* copy = std::get_if<CopyStatement>(&named.statement.what); copy != nullptr) {
     Ran ran = copy->is_in ? begin_copy_in(*copy, false) : copy_out(*copy);
     if (ran.done != Done::kYes) return ran.done;
-    return ran.result.ok() ? Done::kYes : fail(ran.result);
+    if (ran.result.ok()) return Done::kYes;
+    if (seat_.is_taken()) seat_.session().fail_block();
+    return fail(ran.result);
   }
   // Bound first, so that the rows' columns are told before the rows.
   Ran prepared = prepare(named);

@@ -194,6 +194,9 @@ class ClientSession {
   Done execute_cursor(std::string_view name, int32_t most);
   // Learns the columns of EXECUTE and FETCH, which are another statement's.
   Ran learn_columns(Named& named);
+  // Likewise, and refuses columns that are others than the client was told.
+  Ran learn_same_columns(Named& named);
+  void follow_savepoint(const syntax::Command& command);
   StatementResult run_set(const SetStatement& statement, ResultSink& rows);
   // Makes the settings known to the functions and tables that tell of them.
   void share_settings();
@@ -252,6 +255,9 @@ class ClientSession {
   std::map<std::string, std::shared_ptr<Named>, std::less<>> statements_;
   std::map<std::string, std::shared_ptr<Portal>, std::less<>> portals_;
   std::map<std::string, std::shared_ptr<Cursor>, std::less<>> cursors_;
+  uint64_t declared_cursors_ = 0;
+  // The block's savepoints, and how many cursors had been declared at each.
+  std::vector<std::pair<std::string, uint64_t>> savepoints_;
 };
 
 }  // namespace mneme

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/ascii.h"
+#include "server/protocol/sqlstates.h"
 #include "server/session/client_tokens.h"
 
 namespace mneme {
@@ -25,6 +26,7 @@ struct Refused {
 std::string take_name(Tokens& tokens) {
   const Token token = tokens.take();
   if (token.kind != Token::Kind::kWord && token.kind != Token::Kind::kName) syntax_error(tokens);
+  if (token.text.empty()) throw Refused{sqlstate::kSyntaxError, "zero-length delimited identifier"};
   return token.text;
 }
 
@@ -352,17 +354,31 @@ PrepareStatement read_prepare(std::string_view text, Tokens& tokens) {
   return prepare;
 }
 
-ExecuteStatement read_execute(Tokens& tokens) {
+// The arguments are read as those of a CALL in the statement's place.
+ExecuteStatement read_execute(std::string_view text, Tokens& tokens) {
+  constexpr std::string_view kCall = "CALL p ";
   ExecuteStatement execute;
   execute.name = take_name(tokens);
-  if (tokens.take_mark("(")) execute.arguments = read_parts(tokens);
-  expect_end(tokens);
+  if (tokens.at_end()) return execute;
+  if (tokens.peek().kind != Token::Kind::kMark || tokens.peek().text != "(") syntax_error(tokens);
+  std::string call = in_place(text, tokens);
+  call.replace(text.size() - tokens.rest().size() - kCall.size(), kCall.size(), kCall);
+  ParsedStatement parsed = parse_statement(call);
+  if (!parsed.command) {
+    parsed.failure.sqlstate = sqlstate::kSyntaxError;
+    throw std::move(parsed.failure);
+  }
+  if (parsed.command->parameters > 0)
+    throw Refused{sqlstate::kUndefinedParameter, "there is no parameter $1"};
+  execute.arguments = std::move(parsed.command->args);
+  if (execute.arguments.empty()) syntax_error(tokens);
   return execute;
 }
 
 CursorStatement read_declare(std::string_view text, Tokens& tokens) {
   CursorStatement declare;
   declare.name = take_name(tokens);
+  bool scrolls = false;
   for (;;) {
     if (tokens.take_word("no")) {
       if (!tokens.take_word("scroll")) syntax_error(tokens);
@@ -370,12 +386,15 @@ CursorStatement read_declare(std::string_view text, Tokens& tokens) {
     } else if (tokens.take_word("binary")) {
       throw Refused{sqlstate::kNotSupported,
                     "binary cursors are not supported; ask for the binary format of results"};
-    } else if (!tokens.take_word("insensitive") && !tokens.take_word("asensitive") &&
-               !tokens.take_word("scroll")) {
+    } else if (tokens.take_word("scroll")) {
+      scrolls = true;
+    } else if (!tokens.take_word("insensitive") && !tokens.take_word("asensitive")) {
       break;
     }
   }
   if (!tokens.take_word("cursor")) syntax_error(tokens);
+  if (scrolls && declare.goes_forward)
+    throw Refused{sqlstate::kInvalidCursorDefinition, "cannot specify both SCROLL and NO SCROLL"};
   if (tokens.take_word("with")) {
     if (!tokens.take_word("hold")) syntax_error(tokens);
     declare.is_held = true;
@@ -394,8 +413,9 @@ std::optional<int64_t> take_count(Tokens& tokens) {
   int64_t count = 0;
   const char* const begin = token.text.data() + (token.text.starts_with('+') ? 1 : 0);
   const char* const end = token.text.data() + token.text.size();
-  if (std::from_chars(begin, end, count).ptr != end || begin == end) return std::nullopt;
-  if (count != static_cast<int32_t>(count)) syntax_error(tokens);
+  const auto [read, error] = std::from_chars(begin, end, count);
+  if (read != end || begin == end) return std::nullopt;
+  if (error != std::errc() || count != static_cast<int32_t>(count)) syntax_error(tokens);
   tokens.take();
   return count;
 }
@@ -471,7 +491,7 @@ std::optional<ClientStatement> read_own(std::string_view text) {
   } else if (tokens.take_word("prepare")) {
     statement.what = read_prepare(text, tokens);
   } else if (tokens.take_word("execute")) {
-    statement.what = read_execute(tokens);
+    statement.what = read_execute(text, tokens);
   } else if (tokens.take_word("declare")) {
     statement.what = read_declare(text, tokens);
   } else if (tokens.take_word("fetch")) {

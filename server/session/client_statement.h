@@ -65,7 +65,7 @@ struct PrepareStatement {
 // EXECUTE name (arguments)
 struct ExecuteStatement {
   std::string name;
-  std::vector<std::string> arguments;  // expressions
+  std::vector<syntax::Expr> arguments;
 };
 
 // DECLARE name CURSOR FOR query; FETCH, MOVE and CLOSE of one.

@@ -26,6 +26,8 @@ ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> pa
     if (ran.done == Done::kYes && !ran.result.ok() && seat_.is_taken()) seat_.session().fail_block();
     return ran;
   };
+  if (Ran learned = learn_same_columns(named); learned.done != Done::kYes || !learned.result.ok())
+    return checked(std::move(learned));
   if (const auto* prepare = std::get_if<PrepareStatement>(&statement.what))
     return checked(prepare_named(*prepare));
   if (const auto* execute = std::get_if<ExecuteStatement>(&statement.what))
@@ -115,6 +117,7 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
     result->warning = "there is no transaction in progress";
     is_implicit_ = false;
   }
+  if (result->ok()) follow_savepoint(command);
   const SqlSession::Block after = seat_.block();
   if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen) settings_.begin_block();
   if (before != SqlSession::Block::kNone && after == SqlSession::Block::kNone)

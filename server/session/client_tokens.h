@@ -48,14 +48,34 @@ class Tokens {
     for (;;) {
       while (!rest_.empty() && is_ascii_blank(rest_[0])) rest_.remove_prefix(1);
       if (rest_.starts_with("--")) {
-        rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+        rest_.remove_prefix(std::min(rest_.find_first_of("\r\n"), rest_.size()));
       } else if (rest_.starts_with("/*")) {
-        const size_t end = rest_.find("*/");
-        rest_.remove_prefix(end == rest_.npos ? rest_.size() : end + 2);
+        skip_comment();
       } else {
         return;
       }
     }
+  }
+  // Comments nest, as in PostgreSQL.
+  void skip_comment() {
+    size_t depth = 0;
+    do {
+      const bool opens = rest_.starts_with("/*");
+      const bool closes = rest_.starts_with("*/");
+      depth += opens ? 1 : 0;
+      depth -= closes ? 1 : 0;
+      rest_.remove_prefix(opens || closes ? 2 : 1);
+    } while (depth > 0 && !rest_.empty());
+  }
+  // The end of the word that `rest_` begins with. A comment ends it.
+  size_t word_end() const {
+    size_t end = 0;
+    while (end < rest_.size() && is_word(rest_[end]) && rest_.substr(end, 2) != "--") ++end;
+    return end;
+  }
+  static bool is_word(char letter) {
+    return is_ascii_letter(letter) || is_ascii_digit(letter) || letter == '_' || letter == '.' ||
+           letter == '-' || letter == '+';
   }
   void advance() {
     skip_blanks();
@@ -63,10 +83,6 @@ class Tokens {
     token_ = {};
     if (rest_.empty() || rest_ == ";") return;
     const char c = rest_[0];
-    const auto is_word = [](char letter) {
-      return is_ascii_letter(letter) || is_ascii_digit(letter) || letter == '_' || letter == '.' ||
-             letter == '-' || letter == '+';
-    };
     // E'...': a string with escapes, which is how clients write tabs.
     const bool is_escape = (c == 'e' || c == 'E') && rest_.size() > 1 && rest_[1] == '\'';
     if (c == '\'' || c == '"' || is_escape) {
@@ -74,9 +90,8 @@ class Tokens {
       quoted(rest_[0], is_escape);
       token_.kind = c == '"' ? Token::Kind::kName : Token::Kind::kString;
     } else if (is_word(c)) {
-      const auto end = std::ranges::find_if_not(rest_, is_word);
       token_.kind = Token::Kind::kWord;
-      token_.text.assign(rest_.begin(), end);
+      token_.text = rest_.substr(0, word_end());
       std::ranges::transform(token_.text, token_.text.begin(), ascii_lower);
       rest_.remove_prefix(token_.text.size());
     } else {

@@ -80,6 +80,13 @@ std::optional<size_t> CopyReader::row_end() const {
   return std::nullopt;
 }
 
+Result<bool> CopyReader::wait_for_more() const {
+  constexpr size_t kMostRowBytes = size_t{64} << 20;
+  if (bytes_.size() - at_ > kMostRowBytes)
+    return invalid_argument("a row of COPY is longer than {} MiB", kMostRowBytes >> 20);
+  return false;
+}
+
 Result<bool> CopyReader::next_binary() {
   ByteSpan rest = as_bytes(std::string_view(bytes_).substr(at_));
   bool is_cut = false;
@@ -96,7 +103,7 @@ Result<bool> CopyReader::next_binary() {
   // False: the rest of it has not arrived, and never will once the client has finished.
   const auto wait = [&]() -> Result<bool> {
     if (is_finished_ && at_ < bytes_.size()) return invalid_argument("unexpected EOF in COPY data");
-    return false;
+    return wait_for_more();
   };
   if (!has_header_) {
     const std::string_view signature = as_text(take(kBinaryHeader.size()));
@@ -138,7 +145,7 @@ Result<bool> CopyReader::next() {
   if (copy_.is_binary) return next_binary();
   for (;;) {
     const std::optional<size_t> end = has_ended_ ? std::nullopt : row_end();
-    if (!end) return false;
+    if (!end) return has_ended_ ? Result<bool>(false) : wait_for_more();
     std::string_view row = std::string_view(bytes_).substr(at_, *end - at_);
     at_ = std::min(*end + 1, bytes_.size());
     ++line_;

@@ -42,6 +42,8 @@ class CopyReader {
   Result<void> cut_text(std::string_view row);
   Result<void> cut_csv(std::string_view row);
   Result<bool> next_binary();
+  // False, or why no more bytes are kept of a row.
+  Result<bool> wait_for_more() const;
 
   const CopyStatement copy_;
   std::string bytes_;

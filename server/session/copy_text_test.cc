@@ -129,5 +129,21 @@ TEST(CopyText, BytesThatAreNoRowsInBinaryAreRefused) {
             "unrecognized critical flags in COPY file header");
 }
 
+TEST(CopyText, ARowThatNeverEndsIsRefused) {
+  for (const CopyStatement& copy : {CopyStatement(), in_binary()}) {
+    CopyReader reader(copy);
+    // Of a binary row a field that says it has 2,147,483,647 bytes.
+    if (copy.is_binary) reader.add(binary({std::string_view("\0\1\x7f\xff\xff\xff", 6)}));
+    const std::string piece(size_t{1} << 20, 'x');
+    Result<bool> next = false;
+    for (int i = 0; i < 70 && next; ++i) {
+      reader.add(piece);
+      next = reader.next();
+    }
+    ASSERT_FALSE(next.ok());
+    EXPECT_THAT(next.error().message, testing::HasSubstr("longer than 64 MiB"));
+  }
+}
+
 }  // namespace
 }  // namespace mneme

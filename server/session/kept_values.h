@@ -32,6 +32,7 @@ class KeptValues final : public ResultSink {
   std::span<const Argument> row(size_t number) const {
     return std::span(values_).subspan(number * columns_.size(), columns_.size());
   }
+  size_t bytes() const { return bytes_; }
   bool is_too_large() const { return bytes_ > kMostResultBytes; }
 
  private:

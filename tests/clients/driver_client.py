@@ -75,6 +75,25 @@ def copy(connection):
     connection.rollback()
 
 
+def names_that_change(connection):
+    """A FETCH that was prepared meets a cursor of other columns: an answer or an error, and the server goes on."""
+    with connection.transaction():
+        connection.execute("DECLARE c CURSOR FOR SELECT 1")
+        prepared = connection.pgconn.prepare(b"fetching", b"FETCH ALL FROM c")
+        equal(prepared.status, psycopg.pq.ExecStatus.COMMAND_OK)
+        connection.execute("CLOSE c")
+        connection.execute("DECLARE c CURSOR FOR SELECT 'a', 'b', 'c'")
+    with connection.transaction():
+        connection.execute("DECLARE c CURSOR FOR SELECT 'a', 'b', 'c'")
+        given = connection.pgconn.exec_prepared(b"fetching", [])
+        assert given.status == psycopg.pq.ExecStatus.FATAL_ERROR or given.nfields == 3
+        if given.status == psycopg.pq.ExecStatus.FATAL_ERROR:
+            equal(given.error_field(psycopg.pq.DiagnosticField.SQLSTATE), b"0A000")
+            raise psycopg.Rollback
+    equal(connection.execute("SELECT 1").fetchone(), (1,))
+    connection.commit()
+
+
 def transactions(connection):
     with connection.pipeline():
         one = connection.execute("SELECT 1")
@@ -97,7 +116,7 @@ def transactions(connection):
 
 def main():
     with psycopg.connect() as connection:
-        for step in (fill, server_cursors, copy, transactions):
+        for step in (fill, server_cursors, copy, names_that_change, transactions):
             print(step.__name__, flush=True)
             step(connection)
 

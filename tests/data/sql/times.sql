@@ -74,3 +74,8 @@ SELECT * FROM held ORDER BY d, n;
 SELECT d, row_number() OVER (ORDER BY d, id) FROM day WHERE d IS NOT NULL ORDER BY d, id;
 SELECT DATE '2024-01-01' + g FROM generate_series(0, 2) AS g;
 SELECT int '5', float8 '1.5', text 'x', boolean 't', numeric(4,1) '2.25';
+CREATE TABLE drawn (id SERIAL PRIMARY KEY);
+SELECT DATE '2024-01-01' + nextval('drawn_id_seq') * INTERVAL '1 month 1 day', currval('drawn_id_seq');
+SELECT date_part('hour', DATE '2024-01-01'), date_part('minute', DATE '2024-01-01'), date_part('day', DATE '2024-01-05');
+SELECT TIMESTAMP '2024-01-01' + 9223372036854775807 * INTERVAL '2 days';
+TRUNCATE drawn_id_seq;
