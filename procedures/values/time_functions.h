@@ -19,8 +19,8 @@
 namespace mneme {
 
 // extract(time, unit), whose numeric result has extracted_scale()'s digits; date_trunc(time, unit);
-// add_interval(timestamp, months, days, microseconds, times). A unit is a TimeUnit's number. `source`: the time's
-// type.
+// add_interval(timestamp, months, days, microseconds, times). A unit is a TimeUnit's number. `source`: the
+// time's type.
 [[nodiscard]] bool apply_time_function(ir::Function function, const Type& source,
                                        std::span<const Value> arguments, Arena& arena, Value& result,
                                        SqlError& error);
