@@ -80,9 +80,11 @@ class FailingDisk(TroubledTest):
             ("fsync", "*/crashed", errno.EIO, 6),
             ("fsync", "*/crashed", errno.EIO, 7),
         ):
+            # The log may be making a segment in that directory at the time. Whether it is there for good it then cannot know.
+            excused = "another sync of it has failed meanwhile" if files == "*/crashed" else None
             with self.subTest(call=call, files=files, spares=spares):
                 report = self.check("a checkpoint failed: cannot", call, files, error, "--checkpoint-every", 0.05, "--checkpoint-share",
-                                    100, spares=spares, engines=range(1, ROUNDS + 1), ended_with=(), longest_run=1.5)
+                                    100, spares=spares, engines=range(1, ROUNDS + 1), ended_with=(), excused=excused, longest_run=1.5)
                 self.assertGreater(report["from_checkpoints"], 0)
 
 
