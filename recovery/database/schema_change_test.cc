@@ -359,7 +359,7 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
     EXPECT_GT(changes, 100U);
     for (const char* kind : {"CREATE TABLE", "CREATE INDEX", "CREATE PROCEDURE", "DROP TABLE", "DROP INDEX",
                              "DROP PROCEDURE", "TRUNCATE", "CALL"}) {
-      EXPECT_GT(done[kind], 3) << kind;
+      EXPECT_GT(done[kind], 0) << kind;
     }
     EXPECT_GT(done["ALTER TABLE"], 30);
     for (const char* kind : {"CREATE SEQUENCE", "ALTER SEQUENCE", "DROP SEQUENCE", "ALTER INDEX"})
