@@ -52,7 +52,7 @@ void CopyReader::add(std::string_view bytes) {
   bytes_.append(bytes);
 }
 
-std::optional<size_t> CopyReader::row_end() const {
+size_t CopyReader::row_end() const {
   if (!copy_.is_csv) {
     // A backslash before the line's end makes that a part of the field.
     for (size_t from = at_;;) {
@@ -76,8 +76,7 @@ std::optional<size_t> CopyReader::row_end() const {
       }
     }
   }
-  if (is_finished_ && at_ < bytes_.size()) return bytes_.size();
-  return std::nullopt;
+  return is_finished_ && at_ < bytes_.size() ? bytes_.size() : bytes_.npos;
 }
 
 Result<bool> CopyReader::wait_for_more() const {
@@ -144,10 +143,11 @@ Result<bool> CopyReader::next_binary() {
 Result<bool> CopyReader::next() {
   if (copy_.is_binary) return next_binary();
   for (;;) {
-    const std::optional<size_t> end = has_ended_ ? std::nullopt : row_end();
-    if (!end) return has_ended_ ? Result<bool>(false) : wait_for_more();
-    std::string_view row = std::string_view(bytes_).substr(at_, *end - at_);
-    at_ = std::min(*end + 1, bytes_.size());
+    if (has_ended_) return false;
+    const size_t end = row_end();
+    if (end == bytes_.npos) return wait_for_more();
+    std::string_view row = std::string_view(bytes_).substr(at_, end - at_);
+    at_ = std::min(end + 1, bytes_.size());
     ++line_;
     if (row.ends_with('\r')) row.remove_suffix(1);
     if (skips_header_) {

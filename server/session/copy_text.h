@@ -37,8 +37,8 @@ class CopyReader {
   size_t line() const { return line_; }
 
  private:
-  // The end of the row that begins at at_, its line's end not included; nothing: not whole.
-  std::optional<size_t> row_end() const;
+  // The end of the row that begins at at_, its line's end not included; npos: not whole.
+  size_t row_end() const;
   Result<void> cut_text(std::string_view row);
   Result<void> cut_csv(std::string_view row);
   Result<bool> next_binary();
