@@ -46,7 +46,7 @@ void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::
 
 // An exact number that has its own digits after the point from here on (values/decimal.h); others stay.
 ir::Expr with_own_digits(ir::Expr expr);
-// Likewise, but integers stay, too.
+// Gives a numeric its own digits after the point. Leaves integers, and all else, as they are.
 ir::Expr with_own_digits_if_numeric(ir::Expr expr);
 
 // Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's

@@ -37,7 +37,7 @@ struct BoundProcedure {
   std::shared_ptr<std::deque<std::string>> strings = std::make_shared<std::deque<std::string>>();
   std::vector<IndexId> ordered;  // the indexes that it reads in order
   std::string meaning;           // the procedure, printed
-  // As written, for the routines that call it.
+  // Keeps the procedure as it was written, which routines that call it bind anew.
   std::shared_ptr<const syntax::Procedure> definition;
   std::vector<std::string> called;  // the routines whose bodies it has in the places of its calls, by name
 };

@@ -95,7 +95,7 @@ static const std::string& free_name(const syntax::Name& name, const Catalog& cat
   return name.text;
 }
 
-// As PostgreSQL names what has no name: with a number where `base` is taken.
+// Returns the name that PostgreSQL gives to what has none: `base`, with a number where that is taken.
 static std::string free_name(const std::string& base, const Catalog& catalog) {
   std::string name = base;
   for (int number = 1; catalog.has_relation(name); ++number) name = base + std::to_string(number);

@@ -11,7 +11,7 @@ struct Condition {
   const char* sqlstate;
 };
 
-// In the order of PostgreSQL's errcodes.txt: RAISE takes the first of a name.
+// They stand in the order of PostgreSQL's errcodes.txt, as RAISE takes the first one of a name.
 constexpr auto kConditions = std::to_array<Condition>({
     {"sql_statement_not_yet_complete", "03000"},
     {"connection_exception", "08000"},

@@ -147,7 +147,7 @@ Expr make_trim(const std::string& side, std::optional<Expr> characters, Expr tex
                           std::move(args), where);
 }
 
-// Behind a side, characters that are a quoted string read as a type's literal.
+// The grammar reads a quoted string behind BOTH, LEADING or TRAILING as a literal of a type of that name.
 Expr read_trim(MnemeParser::SubstringCallContext& call, syntax::SourceLocation where) {
   Expr text = read_expression(call.expression(1));
   const std::string word = lowered(call.expression(0)->getText());

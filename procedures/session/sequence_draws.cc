@@ -74,7 +74,8 @@ bool SequenceDraws::next(TableId sequence, EvaluationContext& context, Value& re
   if (!is_logged && std::ranges::none_of(written_, is_ours)) {
     int64_t last = number;
     int64_t covered = draw;
-    // Not round the end: a number that is given after a crash then follows all that may have been given.
+    // The row's number does not wrap around, so that after a crash the next number follows all that may have
+    // been given.
     for (int64_t i = 0; i < kAhead; ++i) {
       const std::optional<int64_t> following = number_after(last, options);
       if (!following || (options.increment > 0) != (*following > last)) break;

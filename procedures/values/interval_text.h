@@ -40,7 +40,7 @@ enum class TimeUnit : uint8_t {
   kDecade,
   kCentury,
   kMillennium,
-  // Of extract() alone.
+  // Only extract() knows these.
   kDayOfWeek,
   kIsoDayOfWeek,
   kDayOfYear,

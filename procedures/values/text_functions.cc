@@ -229,7 +229,7 @@ bool like(std::string_view text, std::string_view pattern, std::string_view esca
   return true;
 }
 
-// In the collation C letters are ASCII's.
+// The collation C knows the letters of ASCII alone.
 bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || lower_letter(c) != c || upper(c) != c;
 }

@@ -28,7 +28,7 @@ namespace mneme {
 // The digits after the point of what extract() gives.
 uint8_t extracted_scale(TimeUnit unit, const Type& source);
 
-// Whether extract() of this type knows the unit; whether date_trunc() does.
+// Say whether extract() of this type, and date_trunc(), know the unit.
 bool is_extracted(TimeUnit unit, const Type& source);
 bool is_truncated(TimeUnit unit);
 

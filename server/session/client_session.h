@@ -194,7 +194,7 @@ class ClientSession {
   Done execute_cursor(std::string_view name, int32_t most);
   // Learns the columns of EXECUTE and FETCH, which are another statement's.
   Ran learn_columns(Named& named);
-  // Likewise, and refuses columns that are others than the client was told.
+  // Learns them again, and refuses columns that differ from those that the client was told.
   Ran learn_same_columns(Named& named);
   void follow_savepoint(const syntax::Command& command);
   StatementResult run_set(const SetStatement& statement, ResultSink& rows);

@@ -132,7 +132,7 @@ TEST(CopyText, BytesThatAreNoRowsInBinaryAreRefused) {
 TEST(CopyText, ARowThatNeverEndsIsRefused) {
   for (const CopyStatement& copy : {CopyStatement(), in_binary()}) {
     CopyReader reader(copy);
-    // Of a binary row a field that says it has 2,147,483,647 bytes.
+    // A field of a binary row says that it has 2,147,483,647 bytes.
     if (copy.is_binary) reader.add(binary({std::string_view("\0\1\x7f\xff\xff\xff", 6)}));
     const std::string piece(size_t{1} << 20, 'x');
     Result<bool> next = false;
