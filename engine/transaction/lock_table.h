@@ -13,7 +13,8 @@
 //             only, and has no cycle.
 // Starvation  An age is kept until the transaction has committed, and a waiter lets no younger one pass whose
 //             lock rules out its own. So the oldest of all never dies, and gets every lock when its
-//             holders have ended.
+//             holders have ended. What locks do not order, rows put where another has searched an index, is
+//             left to pauses (conflict_pause.h).
 // Layout      Buckets by row address, one cache line each: a latch, and a list of the locks that are held or
 //             waited for. The entries lie in their owners' memory. Not in row headers: a word there would
 //             cost each row of the optimistic default 8 bytes, and holders' ages need more than a word. Not

@@ -1,8 +1,6 @@
 #include "procedures/session/session.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/values/timestamp.h"
@@ -12,18 +10,6 @@ namespace mneme {
 namespace {
 
 constexpr uint32_t kMaxAttempts = 10'000;
-// The pause after a conflict doubles from attempt to attempt, up to this. A conflict's other side is done
-// within microseconds; it takes longer only where its thread has lost its core, and then the core is what it
-// needs.
-constexpr uint32_t kLongestPause_us = 1000;
-constexpr uint32_t kSpinLimit_us = 16;
-
-void pause_for(uint32_t microseconds) {
-  if (microseconds > kSpinLimit_us)
-    return std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
-  while (std::chrono::steady_clock::now() < end) __builtin_ia32_pause();
-}
 
 }  // namespace
 
@@ -34,7 +20,7 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
       transaction_(database, database.worker(worker)),
       interpreter_(database.schema()),
       peeks_(transaction_.prefetcher()),
-      random_(worker.value * 0x9e3779b97f4a7c15 + 1),
+      pause_(database.worker_count(), worker.value * 0x9e3779b97f4a7c15),
       ad_hoc_random_(options.ad_hoc_seed * 1000 + worker.value) {
   CHECK(options.native.empty() || options.native.size() == program.procedures.size());
 }
@@ -58,6 +44,7 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
         sqlstate::kProgramLimit);
   }
   CallResult result;
+  pause_.begin();
   for (result.attempts = 1;; ++result.attempts) {
     try {
       if (attempt(procedure, call, result) == Attempt::kDone) return result;
@@ -67,7 +54,7 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
     }
     ++counters_.conflicts;
     if (result.attempts == kMaxAttempts) break;
-    back_off(result.attempts);
+    pause_.after_conflict();
   }
   message_ = fmt::format("{} met conflicting transactions {} times in a row and was not run", procedure.name,
                          kMaxAttempts);
@@ -205,15 +192,6 @@ Session::Attempt Session::log_failed(CallResult& result) {
   result.status = CallResult::Status::kLogFailed;
   result.message = "the log has failed: nothing more is committed";
   return Attempt::kDone;
-}
-
-void Session::back_off(uint32_t attempts) {
-  // xorshift64: pauses of different workers must not fall into step.
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  const uint32_t longest = std::min(kLongestPause_us, uint32_t{1} << std::min(attempts, uint32_t{10}));
-  pause_for(static_cast<uint32_t>(random_ % (longest + 1)));
 }
 
 }  // namespace mneme

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "engine/transaction/conflict_pause.h"
 #include "engine/transaction/database.h"
 #include "engine/transaction/transaction.h"
 #include "procedures/binder/program.h"
@@ -109,7 +110,6 @@ class Session {
   Attempt roll_back(const Outcome& outcome, CallResult& result);
   Attempt not_committed(const ir::Procedure& procedure, CommitStatus why, CallResult& result);
   Attempt log_failed(CallResult& result);
-  void back_off(uint32_t attempts);
 
   const Program& program_;
   const SessionOptions options_;
@@ -126,7 +126,7 @@ class Session {
   std::string message_;
   Notices notices_;
   SessionCounters counters_;
-  uint64_t random_;
+  ConflictPause pause_;
   std::mt19937_64 ad_hoc_random_;
 };
 

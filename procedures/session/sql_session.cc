@@ -79,6 +79,7 @@ SqlSession::SqlSession(const Program& program, Database& database, WorkerId work
       database_(database),
       calls_(program, database, worker, options),
       transaction_(database, database.worker(worker)),
+      pause_(database.worker_count(), ~worker.value * 0x9e3779b97f4a7c15),
       interpreter_(database.schema()),
       queries_(std::make_unique<query::QueryRunner>(database.schema())),
       sequences_(database, transaction_) {}

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/transaction/conflict_pause.h"
 #include "engine/transaction/database.h"
 #include "engine/transaction/transaction.h"
 #include "procedures/binder/command_binder.h"
@@ -161,6 +162,7 @@ class SqlSession {
   Database& database_;
   Session calls_;  // outside of blocks
   Transaction transaction_;
+  ConflictPause pause_;
   Interpreter interpreter_;
   std::unique_ptr<query::QueryRunner> queries_;
   SequenceDraws sequences_;

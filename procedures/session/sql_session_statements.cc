@@ -2,7 +2,6 @@
 // of its own or in the block that is open (sql_session.cc).
 #include <fmt/format.h>
 
-#include <thread>
 #include <unordered_set>
 
 #include "procedures/interpreter/call_codec.h"
@@ -74,6 +73,7 @@ std::string tag_of(ir::OperationKind kind, uint32_t rows) {
 
 template <typename Attempt>
 bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
+  pause_.begin();
   for (uint32_t attempts = 1;; ++attempts) {
     if (block_ == Block::kNone) {
       sequences_.rolled_back();
@@ -87,7 +87,7 @@ bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
       result = conflict();
       return false;
     }
-    std::this_thread::yield();
+    pause_.after_conflict();
   }
 }
 
