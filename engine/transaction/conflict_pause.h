@@ -1,13 +1,13 @@
 // ConflictPause: how long a transaction that met others in its way keeps out of theirs before it runs again.
 //
-// Why         Transactions can undo each other for ever: each has put a row into an index that the other has
-//             searched, both are rolled back, which changes the index again, and both begin anew in step.
+// Why         Transactions can undo each other for ever: each has put a row into an index that the other
+//             has searched, both are rolled back, which changes the index again, and both begin anew in step.
 //             Locks do not order this, since there is no row yet that could be locked.
 // Rule        A pause is drawn evenly from nothing to a limit, so that two never stay in step. The limit
-//             doubles with each conflict from 2 us on. It ends at 1 ms, which is long for a call; but where an
-//             attempt takes longer than a few microseconds it ends at kShare times the workers times the
-//             longest attempt: if all of them are in each other's way, less than one of the others is expected
-//             to run at a time, and the one that runs alone commits.
+//             doubles with each conflict from 2 us on. It ends at 1 ms, which is long for a call; but where
+//             an attempt takes longer than a few microseconds it ends at kShare times the workers times the
+//             longest attempt: if all of them are in each other's way, less than one of the others is
+//             expected to run at a time, and the one that runs alone commits.
 // Cost        nothing before the first conflict; one look at the clock, or two, after each.
 // Threads     one owner.
 // Errors      none.
