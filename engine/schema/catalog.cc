@@ -243,11 +243,12 @@ void Catalog::set_default(TableId id, ColumnId column, std::string initial) {
   });
 }
 
-void Catalog::set_nullable(TableId id, ColumnId column, bool nullable) {
+Result<void> Catalog::set_nullable(TableId id, ColumnId column, bool nullable) {
   tables_.change(id.value, [&](TableDefinition& changed) {
     changed.columns[column.value].nullable = nullable;
     ++changed.times_remade;
   });
+  return check_keys(table(id));
 }
 
 Result<void> Catalog::set_type(TableId id, ColumnId column, const Type& type) {
@@ -257,9 +258,13 @@ Result<void> Catalog::set_type(TableId id, ColumnId column, const Type& type) {
   });
   const TableDefinition& changed = table(id);
   RETURN_IF_ERROR(check_column(changed.name, changed.column(column)));
-  for (const IndexId each : changed.indexes) {
+  return check_keys(changed);
+}
+
+Result<void> Catalog::check_keys(const TableDefinition& table) const {
+  for (const IndexId each : table.indexes) {
     const IndexDefinition& key = index(each);
-    RETURN_IF_ERROR(check_key(changed, key.name, key.columns, key.unique, changed.primary_key == each));
+    RETURN_IF_ERROR(check_key(table, key.name, key.columns, key.unique, table.primary_key == each));
   }
   return {};
 }
@@ -293,6 +298,16 @@ void Catalog::set_condition(TableId id, std::string_view check, std::string cond
   tables_.change(id.value, [&](TableDefinition& changed) {
     std::ranges::find(changed.checks, check, &CheckConstraint::name)->condition = std::move(condition);
   });
+}
+
+bool Catalog::is_ordered(const IndexDefinition& index) const {
+  return index.ordered || !names_rows(index);
+}
+
+bool Catalog::names_rows(const IndexDefinition& index) const {
+  const TableDefinition& of = table(index.table);
+  return index.unique &&
+         std::ranges::none_of(index.columns, [&](ColumnId column) { return of.column(column).nullable; });
 }
 
 void Catalog::mark_ordered(IndexId index, bool ordered) {
@@ -370,9 +385,6 @@ Result<void> Catalog::check_key(const TableDefinition& table, const std::string&
     const Column& column = table.column(columns[i]);
     if (std::find(columns.begin(), columns.begin() + i, columns[i]) != columns.begin() + i) {
       return invalid_argument("index {} names column {} twice", name, column.name);
-    }
-    if (unique && column.nullable) {
-      return invalid_argument("unique index {} needs column {} to be NOT NULL", name, column.name);
     }
     bytes += key_bytes(column);
   }

@@ -47,7 +47,8 @@ struct IndexDefinition {
   IndexId id;
   std::string name;
   TableId table;
-  std::vector<ColumnId> columns;  // in key order; all NOT NULL where `unique`
+  std::vector<ColumnId> columns;  // in key order
+  // No two rows have the same values in all columns; NULL is not the same as NULL.
   bool unique = false;
   IndexOrigin origin = IndexOrigin::kIndex;
   // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once
@@ -127,8 +128,7 @@ class Catalog {
   // name of the key stands for TABLE_pkey.
   Result<TableId> add_table(std::string name, std::vector<Column> columns, std::vector<ColumnId> primary_key,
                             std::string key_name = {});
-  // A unique index needs columns that are NOT NULL. An index of no columns, not unique, lists its table's
-  // rows.
+  // An index of no columns, not unique, lists its table's rows.
   Result<IndexId> add_index(std::string name, TableId table, std::vector<ColumnId> columns, bool unique,
                             IndexOrigin origin = IndexOrigin::kIndex);
   void mark_ordered(IndexId index, bool ordered = true);
@@ -148,8 +148,8 @@ class Catalog {
   // The sequence, if it is not empty, is dropped with the column.
   void set_owned(TableId table, ColumnId column, std::string sequence);
   void set_default(TableId table, ColumnId column, std::string initial);
-  // The rows are laid out anew. set_type() fails where a key would be too wide.
-  void set_nullable(TableId table, ColumnId column, bool nullable);
+  // The rows are laid out anew. Both fail where a key would be too wide.
+  Result<void> set_nullable(TableId table, ColumnId column, bool nullable);
   Result<void> set_type(TableId table, ColumnId column, const Type& type);
 
   // The caller has seen to it that the name is free, and rewrites what is SQL: defaults and conditions.
@@ -169,6 +169,11 @@ class Catalog {
   const SharedList<IndexDefinition>& indexes() const { return indexes_; }
   const TableDefinition& table(TableId id) const { return tables_[id.value]; }
   const IndexDefinition& index(IndexId id) const { return indexes_[id.value]; }
+  // Whether the index keeps its entries in order, as a B+tree does. A unique one may be a hash table, unless
+  // many rows may stand under one key of it, which holds a NULL.
+  bool is_ordered(const IndexDefinition& index) const;
+  // Whether the index's columns name one row at most, whatever their values.
+  bool names_rows(const IndexDefinition& index) const;
   const TableDefinition* find_table(std::string_view name) const;
   const IndexDefinition* find_index(std::string_view name) const;
   // Tables and indexes.
@@ -181,6 +186,7 @@ class Catalog {
   // That the key columns exist, are distinct, and make a key that fits an IndexKey.
   Result<void> check_key(const TableDefinition& table, const std::string& name,
                          const std::vector<ColumnId>& columns, bool unique, bool is_primary_key) const;
+  Result<void> check_keys(const TableDefinition& table) const;
 
   SharedList<TableDefinition> tables_;
   SharedList<IndexDefinition> indexes_;

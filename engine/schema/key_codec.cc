@@ -77,7 +77,10 @@ bool decrement(std::byte* key, uint32_t bytes) {
 KeyCodec::KeyCodec(const Catalog& catalog, IndexId index, const RowLayout& layout) : layout_(layout) {
   const IndexDefinition& definition = catalog.index(index);
   const TableDefinition& table = catalog.table(definition.table);
-  for (ColumnId column : definition.columns) add_part(table, column);
+  for (ColumnId column : definition.columns) {
+    add_part(table, column);
+    if (parts_.back().nullable) null_flags_.push_back(static_cast<uint32_t>(layout.place(column).null_flag));
+  }
   index_columns_ = parts_.size();
   if (!definition.unique) {
     if (table.primary_key) {

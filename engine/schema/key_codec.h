@@ -11,6 +11,7 @@
 // Threads     constant after construction.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -44,6 +45,11 @@ class KeyCodec {
       words[step.key_word] |= ((word ^ step.flip) & step.mask) << step.up;
     }
     return true;
+  }
+
+  // Whether one of the index's columns is NULL in a row's image: no other row has the same key then.
+  bool has_null(const std::byte* image) const {
+    return std::ranges::any_of(null_flags_, [&](uint32_t flag) { return image[flag] != std::byte{0}; });
   }
 
   // The key of the one row whose columns equal `values`, one for each column of a unique index. Nothing as in
@@ -102,6 +108,7 @@ class KeyCodec {
   const RowLayout& layout_;
   std::vector<Part> parts_;  // the index's columns, then the suffix
   size_t index_columns_ = 0;
+  std::vector<uint32_t> null_flags_;  // in an image, of the index's columns that may be NULL
   bool slot_suffix_ = false;
   // All parts are integers, or numbers kept as such, and never NULL: keys are put together in words, without
   // bytes.

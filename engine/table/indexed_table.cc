@@ -18,7 +18,7 @@ IndexedTable::Shape::Shape(const Schema& schema, TableId id)
     made.definition = &index;
     made.id = index_id;
     made.codec = &schema.codec(index_id);
-    made.is_ordered = index.ordered || !index.unique;
+    made.is_ordered = catalog.is_ordered(index);
     made.is_primary = definition->primary_key == index_id;
     made.is_unique = index.unique;
     made.depends_on.resize(definition->columns.size());

@@ -147,7 +147,7 @@ AccessStatus Transaction::add_entries(Row* row, IndexedTable& table, const std::
     if (index.is_primary) continue;
     const IndexKey key = table.entry_key(index, image, row);
     if (old_image != nullptr && key == table.entry_key(index, old_image, row)) continue;
-    if (index.has_whole_key_suffix) {
+    if (index.has_whole_key_suffix && !index.codec->has_null(image)) {
       const AccessStatus status = check_unique(row, index, image);
       if (status != AccessStatus::kOk) return status;
     }

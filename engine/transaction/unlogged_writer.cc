@@ -196,7 +196,7 @@ AccessStatus UnloggedWriter::link(IndexedTable& table, Row* row) {
 }
 
 AccessStatus UnloggedWriter::link(IndexedTable& table, const TableIndex& index, Row* row) {
-  if (index.has_whole_key_suffix) {
+  if (index.has_whole_key_suffix && !index.codec->has_null(row->image())) {
     if (find(index.id, index.codec->of_row(row->image(), 0)) != nullptr) return AccessStatus::kDuplicateKey;
   }
   Row* existing = nullptr;

@@ -368,7 +368,7 @@ std::vector<PathColumn> path_order(const Catalog& catalog, std::span<const Table
     };
     add(index.columns);
     const auto primary_key = catalog.table(access[source].table).primary_key;
-    if (!index.unique && primary_key) add(catalog.index(*primary_key).columns);
+    if (!catalog.names_rows(index) && primary_key) add(catalog.index(*primary_key).columns);
   }
   return order;
 }
@@ -387,7 +387,7 @@ bool identifies_rows(const Catalog& catalog, std::span<const TableAccess> access
       return is_fixed(catalog, access, item) || std::ranges::find(ordered, item) != ordered.end();
     };
     const auto identifies = [&](IndexId id) {
-      return catalog.index(id).unique && std::ranges::all_of(catalog.index(id).columns, known);
+      return catalog.names_rows(catalog.index(id)) && std::ranges::all_of(catalog.index(id).columns, known);
     };
     if (std::ranges::none_of(catalog.table(access[source].table).indexes, identifies)) return false;
   }

@@ -98,18 +98,12 @@ void set_nullable(const syntax::Alteration& alteration, const TableDefinition& t
   const ColumnId column = column_of(table, alteration.changed);
   const bool nullable = alteration.kind == AlterationKind::kDropNotNull;
   if (table.column(column).nullable == nullable) return;
-  for (const IndexId id : table.indexes) {
-    const IndexDefinition& index = catalog.index(id);
-    if (!nullable || !index.unique || !contains_column(index.columns, column)) continue;
-    if (table.primary_key == id) {
-      refuse_as(sqlstate::kInvalidTable, alteration.changed.where, "column \"{}\" is in a primary key",
-                alteration.changed.text);
-    }
-    refuse_as(sqlstate::kNotSupported, alteration.changed.where,
-              "column {} is in unique index {}, whose columns are NOT NULL here; drop that first",
-              alteration.changed.text, index.name);
+  if (nullable && table.primary_key && contains_column(catalog.index(*table.primary_key).columns, column)) {
+    refuse_as(sqlstate::kInvalidTable, alteration.changed.where, "column \"{}\" is in a primary key",
+              alteration.changed.text);
   }
-  catalog.set_nullable(table.id, column, nullable);
+  if (Result<void> set = catalog.set_nullable(table.id, column, nullable); !set.ok())
+    refuse_as(sqlstate::kProgramLimit, alteration.changed.where, "{}", set.error().message);
 }
 
 // Returns whether PostgreSQL casts from the one type to the other where a value is assigned.

@@ -12,6 +12,15 @@
 
 namespace mneme {
 
+namespace {
+
+// Returns whether the value has the type of what it is assigned to, and none of its own.
+bool is_quoted_or_null(const syntax::Expr& value) {
+  return value.kind == syntax::ExprKind::kNull || value.kind == syntax::ExprKind::kString;
+}
+
+}  // namespace
+
 using ir::Statement;
 using ir::StatementKind;
 
@@ -84,6 +93,7 @@ void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax
     }
   }
   std::vector<syntax::Target> targets;
+  Statements body;
   names_.open_block();
   for (const ColumnId column : keys) {
     const Column& definition = table.column(column);
@@ -97,11 +107,20 @@ void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax
                   "a key that foreign keys refer to is not set to its DEFAULT here; write the value");
       }
     }
-    rows.items.push_back({false, {}, std::move(former), {}});
-    rows.items.push_back({false, {}, std::move(value), {}});
-    for (const std::string& each : {old_name(definition), new_name(definition)}) {
+    const auto select = [&](const std::string& variable, syntax::Expr item) {
+      rows.items.push_back({false, {}, std::move(item), {}});
+      targets.push_back({{variable, change.where}, {}});
+    };
+    for (const std::string& each : {old_name(definition), new_name(definition)})
       declare(each, definition.type, change.where);
-      targets.push_back({{each, change.where}, {}});
+    select(old_name(definition), std::move(former));
+    if (is_quoted_or_null(value)) {
+      ExpressionBinder binder(names_, strings_);
+      body.push_back(nodes::make_assign(variable_named(new_name(definition)),
+                                        binder.bind_for(value, definition.type, definition.name),
+                                        change.where));
+    } else {
+      select(new_name(definition), std::move(value));
     }
   }
   const VariableId seen = names_.declare_hidden("a key has changed", nodes::kBoolean);
@@ -111,7 +130,6 @@ void ChangeBinder::follow_key_changes(const TableDefinition& table, const syntax
   if (std::optional<ir::Expr> raising = operations_.take_raising())
     out.push_back(make_raising(std::move(*raising)));
   loop.found = names_.declare_hidden("found", nodes::kBoolean);
-  Statements body;
   for (const Reference& each : references) follow_key_change(table, each, seen, change.where, body);
   for (Statement& each : body) loop.body.push_back(std::move(each));
   names_.close_block();
@@ -126,7 +144,7 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
   for (const ColumnId column : key.referenced_columns) {
     const Column& definition = table.column(column);
     differ.push_back(binder.bind_condition(
-        syntax::comparison(ir::Op::kNotEqual, syntax::reference("", old_name(definition), where),
+        syntax::comparison(ir::Op::kIsDistinct, syntax::reference("", old_name(definition), where),
                            syntax::reference("", new_name(definition), where))));
   }
   Statement choice = nodes::make_statement(StatementKind::kIf, where);

@@ -24,8 +24,7 @@ namespace {
 void expect_no_order_of_hash_tables(const Catalog& catalog, ir::Operation& operation) {
   const bool ordered = std::ranges::all_of(operation.access, [&](const ir::TableAccess& access) {
     if (!access.path.index.valid() || access.path.kind == ir::AccessPath::Kind::kPoint) return true;
-    const IndexDefinition& index = catalog.index(access.path.index);
-    return index.ordered || !index.unique;
+    return catalog.is_ordered(catalog.index(access.path.index));
   });
   if (ordered) return;
   operation.order_is_path_order = operation.order.empty();

@@ -96,7 +96,7 @@ void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
   if (std::ranges::none_of(operation.aggregates, rounds)) return;
   for (const ir::TableAccess& access : operation.access) {
     const TableDefinition& table = catalog.table(access.table);
-    if (table.primary_key || catalog.index(access.path.index).unique) continue;
+    if (table.primary_key || catalog.names_rows(catalog.index(access.path.index))) continue;
     operation.by_chance = fmt::format(
         "its sum() of a double precision rounds as the rows of {} come, and the table has no primary key to "
         "order them",

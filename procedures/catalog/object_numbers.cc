@@ -123,7 +123,7 @@ std::string column_list(const TableDefinition& table, const std::vector<ColumnId
 std::string index_definition(const Program& program, const IndexDefinition& index) {
   const TableDefinition& table = program.catalog.table(index.table);
   return fmt::format("CREATE {}INDEX {} ON public.{} USING {} ({})", index.unique ? "UNIQUE " : "",
-                     index.name, table.name, index.ordered || !index.unique ? "btree" : "hash",
+                     index.name, table.name, program.catalog.is_ordered(index) ? "btree" : "hash",
                      column_list(table, index.columns));
 }
 

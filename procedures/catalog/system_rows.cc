@@ -135,7 +135,7 @@ void classes(const SystemCatalog& catalog, RowMaker& rows) {
   for (const IndexDefinition& index : catalog.program().catalog.indexes()) {
     if (!is_listed(catalog.program(), index)) continue;
     rows.set("oid", oids::of(index.id)).set("relname", index.name).set("relkind", "i");
-    rows.set("relam", index.ordered || !index.unique ? oids::kBtree : oids::kHash);
+    rows.set("relam", catalog.program().catalog.is_ordered(index) ? oids::kBtree : oids::kHash);
     rows.set("relnatts", static_cast<int64_t>(index.columns.size())).add();
   }
 }

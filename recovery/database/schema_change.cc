@@ -17,8 +17,9 @@ namespace {
 bool has_duplicates(const IndexedTable& table, const TableIndex& index) {
   if (!index.has_whole_key_suffix) return false;
   std::vector<IndexKey> keys;
-  table.rows().for_each_live(0, table.rows().slot_end(),
-                             [&](const Row* row) { keys.push_back(index.codec->of_row(row->image(), 0)); });
+  table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) {
+    if (!index.codec->has_null(row->image())) keys.push_back(index.codec->of_row(row->image(), 0));
+  });
   const auto below = [](const IndexKey& a, const IndexKey& b) {
     return std::ranges::lexicographical_compare(a.span(), b.span());
   };
