@@ -37,27 +37,22 @@ Result<void> check_procedures(const Workload& workload, const Program& program,
   return {};
 }
 
-// Rows that a call changes are named by their primary keys in some logs: a call that could not be logged
-// there would end the run in its middle.
+// A record that names rows by their primary keys and by their locations has no place for what a row without a
+// key was: a call that could not be logged would end the run in its middle.
 Result<void> check_rows_have_names(const Workload& workload, const Program& program, RecordContent records) {
-  if (!holds_keys(records) && holds_images(records)) return {};
+  if (!holds_keys(records) || !holds_locations(records)) return {};
   for (const ir::Procedure& procedure : program.procedures) {
-    if (!workload.calls(procedure.id) || (!holds_keys(records) && !procedure.is_logged_by_rows())) continue;
+    if (!workload.calls(procedure.id)) continue;
     for (const ir::Operation& operation : procedure.operations) {
       if (operation.kind != ir::OperationKind::kUpdate && operation.kind != ir::OperationKind::kDelete)
         continue;
       const TableDefinition& table = program.catalog.table(operation.access.front().table);
       if (table.primary_key) continue;
-      const std::string why =
-          holds_keys(records)
-              ? fmt::format("--log {} names rows", name_of(records))
-              : fmt::format("what it does depends on chance ({}), so that its rows are logged, and named",
-                            procedure.by_chance);
       return invalid_argument(
-          "procedure {} changes rows of table {}, which has no primary key, and {} by it: give the table "
-          "one, "
-          "or choose --log physical",
-          procedure.name, table.name, why);
+          "procedure {} changes rows of table {}, which has no primary key, and --log {} names rows by it "
+          "and "
+          "by their locations: give the table one, or choose another log",
+          procedure.name, table.name, name_of(records));
     }
   }
   return {};

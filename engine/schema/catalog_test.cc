@@ -66,13 +66,23 @@ TEST(Catalog, RefusesWhatCannotBe) {
 
   Catalog catalog;
   const TableId table = *catalog.add_table("t", columns, {ColumnId{0}});
-  EXPECT_FALSE(catalog.add_index("u", table, {ColumnId{1}}, true).ok())
-      << "a unique index over a nullable column";
   EXPECT_FALSE(catalog.add_index("w", table, {ColumnId{1}, ColumnId{2}}, false).ok()) << "too wide";
   EXPECT_FALSE(catalog.add_index("t", table, {ColumnId{0}}, false).ok()) << "the table's name";
   EXPECT_FALSE(catalog.add_index("e", table, {}, true).ok()) << "unique over nothing";
   EXPECT_TRUE(catalog.add_index("all", table, {}, false).ok());
   EXPECT_TRUE(catalog.add_index("b", table, {ColumnId{2}}, true).ok());
+}
+
+TEST(Catalog, AUniqueIndexOverNullsIsOrderedAndNamesNoRow) {
+  Catalog catalog;
+  const TableId table = *catalog.add_table(
+      "t", {{"id", kIntType, false}, {"a", kIntType, true}, {"b", kIntType, false}}, {ColumnId{0}});
+  const IndexId nullable = *catalog.add_index("t_a", table, {ColumnId{1}}, true);
+  const IndexId whole = *catalog.add_index("t_b", table, {ColumnId{2}}, true);
+  EXPECT_TRUE(catalog.is_ordered(catalog.index(nullable)));
+  EXPECT_FALSE(catalog.names_rows(catalog.index(nullable)));
+  EXPECT_FALSE(catalog.is_ordered(catalog.index(whole)));
+  EXPECT_TRUE(catalog.names_rows(catalog.index(whole)));
 }
 
 TEST(Type, IsPrintedAsSqlWritesIt) {

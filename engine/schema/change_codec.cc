@@ -48,7 +48,7 @@ bool ChangeCodec::decode_key(TableId table, ByteSpan columns, std::byte* image) 
 bool ChangeCodec::decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const {
   ByteReader in(columns);
   if (!key(table).decode(in, image)) return false;
-  if (action == ChangeAction::kErase) return in.remaining() == 0;
+  if (action == ChangeAction::kErase && !is_keyless(table)) return in.remaining() == 0;
   const size_t bits = holds_changed_bits(action) ? ColumnBits::bytes_for(rest(table).column_count()) : 0;
   const ColumnBits changed(in.get_bytes(bits));
   if (in.bad()) return false;
@@ -108,7 +108,7 @@ void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction act
   if (changed != nullptr) end = std::copy(changed->bytes().begin(), changed->bytes().end(), end);
   if (action == ChangeAction::kPatch)
     end = codec.rest(table).encode(image, *changed, end);
-  else if (action != ChangeAction::kErase)
+  else if (action != ChangeAction::kErase || codec.is_keyless(table))
     end = codec.rest(table).encode(image, end);
   const auto length = static_cast<size_t>(end - columns);
   const size_t more = varint_bytes(length) - 1;

@@ -10,7 +10,7 @@
 //                             theirs
 //                     update  key columns; a bit for each other column, 1 if it was changed; all others
 //                     patch   key columns; the same bits; the changed columns alone
-//                     erase   key columns
+//                     erase   key columns; where there are none, all columns of the row as it was
 //                 with columns as in row_codec.h, and as many bytes of bits as they take
 //     location    varint slot in the table, varint 2 * LSN of the version before + whether that one lived;
 //                 the new version's LSN is the record's. A slot that was free: 0.
@@ -20,9 +20,10 @@
 //             of patches, which an option chooses in the place of updates (TupleImage), what was changed.
 //             Changed is a column whose value is another than before, whatever was assigned to it. A
 //             transaction changes a row once. One that it both inserted and erased is left out. A row of a
-//             table without a primary key has no name that outlives its slot: where records hold no
-//             locations, it can be inserted, and what identifies it is the record's LSN and the change's
-//             place in it. A slot's versions form a chain in the order of LSNs, through all rows that it
+//             table without a primary key has no name that outlives its slot. Where records hold no
+//             locations, it is named by all its values: which of several equal rows goes makes no difference.
+//             An update of it is an erasure and an insert there, and such erasures come before a record's
+//             other changes. A slot's versions form a chain in the order of LSNs, through all rows that it
 //             held: a slot is used again only once the last row's erasure is durable (worker.h), so by a
 //             record of a higher LSN.
 // Errors      bytes from disk are the world: a reader takes any, and says `bad`.
@@ -63,6 +64,8 @@ class ChangeCodec {
                        const Schema* formers = nullptr);
 
   size_t table_count() const { return tables_.size(); }
+  // Whether the table has no primary key.
+  bool is_keyless(TableId table) const { return key(table).column_count() == 0; }
   // No columns where the table has no primary key.
   const RowCodec& key(TableId table) const { return tables_[table.value].key; }
   const RowCodec& rest(TableId table) const { return tables_[table.value].rest; }
@@ -70,7 +73,7 @@ class ChangeCodec {
   // The columns of a change (RowChange) into an image. False: they are none.
   // Its primary key, whatever the action.
   bool decode_key(TableId table, ByteSpan columns, std::byte* image) const;
-  // All that it holds: but for a patch or an erased row, the whole row.
+  // All that it holds: but for a patch or an erased row that has a key, the whole row.
   bool decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const;
   // Decodes the changed columns of an update or a patch; no other columns of the image are touched. `among`,
   // where given, leaves out all columns of rest() that it has no bit for.
@@ -97,7 +100,8 @@ class ChangeRecord {
   void clear() { size_ = 0; }
   void put_call(ByteSpan call);
   void put_count(uint32_t changes);
-  // `image`: the row's new one; of an erased row only the primary key counts. `location`: nullptr in a
+  // `image`: the row's new one; of an erased row its last one, of which only the primary key counts if there
+  // is one. `location`: nullptr in a
   // logical record. `changed`: of an update or a patch, the columns of ChangeCodec::rest that were changed.
   void put(const ChangeCodec& codec, TableId table, ChangeAction action, const RowLocation* location,
            const std::byte* image, const ColumnBits* changed = nullptr);

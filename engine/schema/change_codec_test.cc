@@ -301,19 +301,19 @@ TEST(ChangeRecord, WhatIsTooLargeIsRefusedAndUndone) {
   EXPECT_EQ(x.commit({}).status, CommitStatus::kCommitted);
 }
 
-TEST(ChangeRecord, ARowWithoutAPrimaryKeyCanBeInsertedAndNoMoreUnlessLocationsAreLogged) {
+TEST(ChangeRecord, ARowWithoutAPrimaryKeyIsNamedByItsValuesOrItsLocationButNotByBoth) {
   const Type int_type{.kind = TypeKind::kInt};
   Catalog catalog;
   const TableId table = *catalog.add_table("notes", {{"a", int_type, false}}, {});
   const IndexId index = *catalog.add_index("notes_a", table, {ColumnId{0}}, false);
   Database db(std::move(catalog), 1);
   KeptLog log;
-  db.attach_log(log, RecordContent::kLogical);
+  db.attach_log(log, RecordContent::kAll);
   Transaction x(db, db.worker(WorkerId{0}));
   const Value one = Value::of_int(1);
-  const auto find = [&] {
+  const auto find = [&](const Value& value) {
     RowRef found;
-    const KeyRange range = *db.schema().codec(index).of_prefix({&one, 1});
+    const KeyRange range = *db.schema().codec(index).of_prefix({&value, 1});
     EXPECT_EQ(x.scan(index, range, RowAccess::Direction::kForward,
                      [&](const RowRef& row) {
                        found = row;
@@ -327,18 +327,40 @@ TEST(ChangeRecord, ARowWithoutAPrimaryKeyCanBeInsertedAndNoMoreUnlessLocationsAr
   ASSERT_EQ(x.insert(table, {&one, 1}), AccessStatus::kOk);
   EXPECT_EQ(x.commit({}).status, CommitStatus::kCommitted);
   x.begin();
-  RowRef row = find();
+  RowRef row = find(one);
   ASSERT_EQ(x.erase(table, row), AccessStatus::kOk);
   EXPECT_EQ(x.commit({}).status, CommitStatus::kUnnamed);
   x.begin();
-  EXPECT_NE(find().image, nullptr) << "nothing happened";
+  EXPECT_NE(find(one).image, nullptr) << "nothing happened";
   x.abort();
   EXPECT_EQ(log.records().size(), 1u);
 
-  // Where it has a location, that names it.
+  // An update is the erasure of the row as it was, and an insert.
+  db.attach_log(log, RecordContent::kLogical);
+  x.begin();
+  row = find(one);
+  const ColumnValue change{ColumnId{0}, Value::of_int(5)};
+  ASSERT_EQ(x.update(table, row, {&change, 1}), AccessStatus::kOk);
+  EXPECT_EQ(x.commit({}).status, CommitStatus::kCommitted);
+  ASSERT_EQ(log.records().size(), 2u);
+  ChangeReader reader(db.change_codec(), *changes_of(RecordKind::kLogical, log.records().back().payload));
+  std::vector<std::byte> image(db.schema().layout(table).image_bytes());
+  for (const auto& [action, value] :
+       {std::pair(ChangeAction::kErase, 1), std::pair(ChangeAction::kInsert, 5)}) {
+    RowChange logged;
+    ASSERT_TRUE(reader.next(logged));
+    EXPECT_EQ(logged.action, action);
+    ASSERT_TRUE(db.change_codec().decode_row(table, action, logged.columns, image.data()));
+    EXPECT_EQ(db.schema().layout(table).get(image.data(), ColumnId{0}).as_int(), value);
+  }
+  RowChange none;
+  EXPECT_FALSE(reader.next(none));
+  EXPECT_FALSE(reader.bad());
+
   db.attach_log(log, RecordContent::kPhysical);
   x.begin();
-  row = find();
+  const Value five = Value::of_int(5);
+  row = find(five);
   ASSERT_EQ(x.erase(table, row), AccessStatus::kOk);
   EXPECT_EQ(x.commit({}).status, CommitStatus::kCommitted);
 }

@@ -14,6 +14,7 @@
 // Threads     constant after construction.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -65,6 +66,10 @@ class RowCodec {
   // others. Bytes that mean nothing, under NULL or past a string's end, make no difference.
   void compare(const std::byte* before, const std::byte* after, ImageParts parts,
                std::span<std::byte> bits) const;
+  // Whether the images are equal in all columns, as compare() sees it.
+  bool equal(const std::byte* a, const std::byte* b) const {
+    return std::ranges::none_of(steps_, [&](const Step& step) { return differs(step, a, b); });
+  }
 
  private:
   enum class Width : uint8_t { k8, k16, k32, k64, k128, kText };

@@ -59,7 +59,7 @@ enum class CommitStatus : uint8_t {
   kConflict,   // nothing happened; run it again
   kLogFailed,  // nothing happened, and nothing will until the log is mended (CommitLog::failure)
   kTooLarge,   // nothing happened, nor ever will: its record would be longer than a record may be
-  kUnnamed,    // likewise: it changed a row without a primary key, by which the log's records name rows
+  kUnnamed,    // likewise: it changed a row without a primary key, and records name rows in two ways
 };
 
 struct CommitOutcome {
@@ -204,7 +204,11 @@ class Transaction final : public RowAccess {
   CommitStatus make_record(ByteSpan call, RecordContent content, ByteSpan& payload);
   // Completes the images that the record will hold, and counts them.
   CommitStatus complete_images(RecordContent content, uint32_t& count);
-  // Puts an updated row into the record. False: it is not any more what this transaction changed.
+  // Whether the record names the row by all the values that it had: it has neither a key nor a location.
+  static bool is_named_by_values(const WriteEntry& write, RecordContent content);
+  // Put a row's former self, or an updated row, into the record. False: it is not any more what this
+  // transaction changed.
+  bool put_former_row(const WriteEntry& write);
   bool put_update(const WriteEntry& write, const RowLocation* location);
   bool lock_writes();
   void unlock_writes();

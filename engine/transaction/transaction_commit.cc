@@ -73,14 +73,24 @@ CommitStatus Transaction::make_record(ByteSpan call, RecordContent content, Byte
   if (holds_calls(content)) record.put_call(call);
   record.put_count(count);
   for (const WriteEntry& write : scratch_.writes) {
+    if (!is_named_by_values(write, content)) continue;
+    if (!put_former_row(write)) {
+      worker_.count(ConflictCause::kRead);
+      return CommitStatus::kConflict;
+    }
+    if (record.payload().size() > kMaxPayloadBytes) return CommitStatus::kTooLarge;
+  }
+  for (const WriteEntry& write : scratch_.writes) {
     if (is_void(write)) continue;
+    const bool former_is_put = is_named_by_values(write, content);
+    if (former_is_put && write.is_erased) continue;
     const TableId table = write.table->definition().id;
     const RowLocation at{write.table->rows().slot_of(write.row), write.expected.lsn(),
                          write.expected.is_live()};
     const RowLocation* location = holds_locations(content) ? &at : nullptr;
     if (write.is_erased) {
       record.put(database_.change_codec(), table, ChangeAction::kErase, location, write.image);
-    } else if (!write.expected.is_live()) {
+    } else if (former_is_put || !write.expected.is_live()) {
       record.put(database_.change_codec(), table, ChangeAction::kInsert, location, write.image);
     } else if (!put_update(write, location)) {
       worker_.count(ConflictCause::kRead);
@@ -100,12 +110,15 @@ CommitStatus Transaction::complete_images(RecordContent content, uint32_t& count
     if (is_void(write)) continue;
     ++count;
     const TableIndex* primary = write.table->primary();
-    if (primary == nullptr && write.expected.is_live() && needs_keys) return CommitStatus::kUnnamed;
+    if (primary == nullptr && write.expected.is_live() && needs_keys && holds_locations(content))
+      return CommitStatus::kUnnamed;
+    if (is_named_by_values(write, content) && !write.is_erased) ++count;  // its erasure, and an insert
     const ImageParts key = primary == nullptr ? ImageParts() : primary->key_parts;
     ImageParts needed = write.table->image_parts();
     if (write.is_erased) {
       needed = key;
-    } else if (write.expected.is_live() && database_.tuple_image() == TupleImage::kChanged) {
+    } else if (primary != nullptr && write.expected.is_live() &&
+               database_.tuple_image() == TupleImage::kChanged) {
       needed = key | write.dirty;
     }
     if (complete(write, needed)) continue;
@@ -113,6 +126,19 @@ CommitStatus Transaction::complete_images(RecordContent content, uint32_t& count
     return CommitStatus::kConflict;
   }
   return CommitStatus::kCommitted;
+}
+
+bool Transaction::is_named_by_values(const WriteEntry& write, RecordContent content) {
+  return write.table->primary() == nullptr && write.expected.is_live() && !holds_locations(content);
+}
+
+bool Transaction::put_former_row(const WriteEntry& write) {
+  auto* before = static_cast<std::byte*>(scratch_.arena.allocate(write.table->layout().image_bytes()));
+  const RowWord word = write.row->read(before, write.table->image_parts(), write.table->rows().image_words());
+  if (word.is_locked() || word.version() != write.expected) return false;
+  scratch_.record.put(database_.change_codec(), write.table->definition().id, ChangeAction::kErase, nullptr,
+                      before);
+  return true;
 }
 
 bool Transaction::put_update(const WriteEntry& write, const RowLocation* location) {

@@ -60,10 +60,10 @@ class ChangeParts {
     const syntax::Name& name =
         operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
     if (!table_.primary_key) {
-      refuse_as(
-          sqlstate::kNotSupported, operation_.where,
-          "table {} has no primary key, by which the log names a row; INSERT is all that such a table takes",
-          table_.name);
+      refuse_as(sqlstate::kNotSupported, operation_.where,
+                "table {} has no primary key, by which a change that reads other tables finds its rows; give "
+                "it one",
+                table_.name);
     }
     for (const ColumnId column : program_.catalog.index(*table_.primary_key).columns) {
       core.items.push_back(

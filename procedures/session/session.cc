@@ -180,9 +180,8 @@ Session::Attempt Session::not_committed(const ir::Procedure& procedure, CommitSt
                 "the rows that {} changed with these arguments take more than the {} bytes that a log record "
                 "holds: change fewer at a time, or log commands",
                 procedure.name, kMaxPayloadBytes)
-          : fmt::format("{} changed a row of a table that has no primary key, and a log of rows names them "
-                        "by it: give "
-                        "the table one",
+          : fmt::format("{} changed a row of a table that has no primary key, and this log, made with --log "
+                        "all, names rows by it: give the table one",
                         procedure.name));
   result.attempts = attempts;
   return Attempt::kDone;

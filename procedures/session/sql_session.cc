@@ -366,9 +366,9 @@ SqlSession::Ran SqlSession::commit(StatementResult& result) {
       break;
   }
   result = StatementResult::failure(sqlstate::kNotInPrerequisiteState,
-                                    "a row of a table that has no primary key was changed, and the log "
-                                    "names rows by it; INSERT is all that such a "
-                                    "table takes");
+                                    "a row of a table that has no primary key was changed, and this log, "
+                                    "made with --log all, names rows by it; INSERT is all that such a table "
+                                    "takes");
   return Ran::kFailed;
 }
 

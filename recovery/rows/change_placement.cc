@@ -48,7 +48,7 @@ ChangePlacement::ChangePlacement(const DependencyGraph& graph, const Schema& sch
       return columns;
     };
     barrier_columns_.push_back(bits_of(table.id, owned_by(Owner::barrier())));
-    may_be_barrier_.push_back(existence == Owner::barrier());
+    may_be_barrier_.push_back(existence == Owner::barrier() || !table.primary_key);
     if (existence != Owner::barrier()) continue;
     if (const auto columns = owned_by(Owner::nobody()); !columns.empty())
       add_place(rest_block_, rest_lanes_, table.id, bits_of(table.id, columns));
@@ -98,6 +98,8 @@ std::vector<std::byte> ChangePlacement::bits_of(TableId table, const std::vector
 
 bool ChangePlacement::is_barrier(const LoggedChange& change) const {
   const uint32_t table = change.row.table.value;
+  // Equal rows may have been inserted by any lane.
+  if (change.row.action == ChangeAction::kErase && codec_.is_keyless(change.row.table)) return true;
   return is_update(change) ? have_common_bits(change.changed.bytes(), barrier_columns_[table])
                            : is_existence_barrier_[table];
 }

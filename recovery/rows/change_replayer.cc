@@ -2,21 +2,43 @@
 
 namespace mneme {
 
-ChangeReplayer::ChangeReplayer(Database& database) : database_(database), rows_(database), keys_(database) {}
+ChangeReplayer::ChangeReplayer(Database& database)
+    : database_(database), next_slots_(database.table_count()), rows_(database), keys_(database) {}
 
 InstallOutcome ChangeReplayer::replay(const RowChange& change, const ColumnBits* among) {
   if (change.action == ChangeAction::kInsert) return rows_.insert(change.table, change.columns);
   const TableIndex* primary = database_.table(change.table).primary();
-  if (primary == nullptr) return InstallOutcome::kNoRow;
-  IndexKey key;
-  if (!keys_.of(change.table, change.columns, key)) return InstallOutcome::kNoRow;
-  NodeVersion node;
-  Row* row = primary->index->find(key.words.data(), node);
+  Row* row = nullptr;
+  if (primary == nullptr) {
+    if (change.action != ChangeAction::kErase) return InstallOutcome::kNoRow;
+    row = find_equal(change);
+  } else {
+    IndexKey key;
+    if (!keys_.of(change.table, change.columns, key)) return InstallOutcome::kNoRow;
+    NodeVersion node;
+    row = primary->index->find(key.words.data(), node);
+  }
   if (change.action != ChangeAction::kErase)
     return rows_.update(change.table, change.action, row, change.columns, among);
   const InstallOutcome outcome = rows_.erase(change.table, row);
   rows_.free_erased();
   return outcome;
+}
+
+Row* ChangeReplayer::find_equal(const RowChange& erased) {
+  const IndexedTable& table = database_.table(erased.table);
+  const RowCodec& codec = database_.change_codec().rest(erased.table);
+  image_.assign(table.layout().image_bytes(), std::byte{0});
+  if (!database_.change_codec().decode_row(erased.table, erased.action, erased.columns, image_.data()))
+    return nullptr;
+  uint64_t& next = next_slots_[erased.table.value];
+  const uint64_t end = table.rows().slot_end();
+  for (uint64_t looked_at = 0; looked_at < end; ++looked_at) {
+    if (next >= end) next = 0;
+    Row* row = table.rows().at(next++);
+    if (row != nullptr && row->word().is_live() && codec.equal(row->image(), image_.data())) return row;
+  }
+  return nullptr;
 }
 
 bool ChangeReplayer::name_lookup(const RowChange& change, RowLookup& lookup) {

@@ -9,6 +9,8 @@
 // Threads     one owner each; any number on one database.
 #pragma once
 
+#include <vector>
+
 #include "engine/transaction/row_access.h"
 #include "recovery/rows/change_keys.h"
 #include "recovery/rows/row_installer.h"
@@ -29,7 +31,14 @@ class ChangeReplayer {
   bool takes_out_entries(const RowChange& change) const;
 
  private:
+  // A row that equals an erased one in all columns, if there is one: of a table without a primary key.
+  Row* find_equal(const RowChange& erased);
+
   Database& database_;
+  // By table: the slot where the next search for an equal row begins, behind the last one that was found. Rows
+  // are often erased in the order in which they lie.
+  std::vector<uint64_t> next_slots_;
+  std::vector<std::byte> image_;
   RowInstaller rows_;
   ChangeKeys keys_;
 };

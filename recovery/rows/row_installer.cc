@@ -72,7 +72,7 @@ InstallOutcome RowInstaller::erase(TableId id, Row* row) {
   if (row == nullptr) return InstallOutcome::kMissing;
   const IndexedTable& table = database_.table(id);
   links_.unlink_others(table, row);
-  links_.unlink_primary(table, row);
+  if (table.primary() != nullptr) links_.unlink_primary(table, row);
   row->set_word(RowWord());
   erased_.push_back({id, row});
   return InstallOutcome::kInstalled;

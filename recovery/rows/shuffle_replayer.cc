@@ -21,6 +21,7 @@
 #include "recovery/rows/key_groups.h"
 #include "recovery/rows/key_installer.h"
 #include "recovery/rows/key_partitions.h"
+#include "recovery/rows/keyless_erasures.h"
 #include "recovery/rows/row_replayer.h"
 
 namespace mneme {
@@ -45,6 +46,7 @@ class ShuffleReplay {
       : database_(database),
         records_(records),
         options_(options),
+        erasures_(database),
         tables_(database.table_count()),
         partitions_(database, records, partitions_for(records, options.threads)) {
     CHECK(records.size() <= std::numeric_limits<uint32_t>::max());
@@ -64,6 +66,7 @@ class ShuffleReplay {
       threads.run(&ThreadTime::useful_work_seconds, [&](size_t t) { Installer(*this).work(t == 0); });
     }
     if (error_.is_set()) return *error_.take();
+    RETURN_IF_ERROR(erasures_.take_out());
     tell_progress(1, 1);
     ReplayStatistics statistics;
     statistics.transactions = records_.size();
@@ -135,6 +138,10 @@ class ShuffleReplay {
       const TableIndex* primary = all_.database_.table(change.table).primary();
       bool is_added = false;
       if (primary == nullptr) {
+        if (change.action == ChangeAction::kErase) {
+          all_.erasures_.add(change.table, all_.records_[number].lsn, change.columns);
+          return InstallOutcome::kInstalled;
+        }
         if (change.action != ChangeAction::kInsert) return InstallOutcome::kNoRow;
         is_added = buckets[stretch.anywhere++ % all_.partitions_.count()].add(shuffled, {}, memory_);
       } else {
@@ -308,6 +315,7 @@ class ShuffleReplay {
   Database& database_;
   const std::span<const RecordView> records_;
   const ReplayOptions& options_;
+  KeylessErasures erasures_;
   const size_t tables_;
   const KeyPartitions partitions_;
   std::vector<Stretch> stretches_;

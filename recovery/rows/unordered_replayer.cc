@@ -8,6 +8,7 @@
 #include "base/cache_line.h"
 #include "recovery/log/earliest_error.h"
 #include "recovery/log/timed_threads.h"
+#include "recovery/rows/keyless_erasures.h"
 #include "recovery/rows/newest_installer.h"
 #include "recovery/rows/row_replayer.h"
 
@@ -20,6 +21,7 @@ class UnorderedReplay {
       : database_(database),
         records_(records),
         options_(options),
+        erasures_(database),
         batches_((records.size() + options.batch_transactions - 1) / options.batch_transactions) {
     for (uint32_t t = 0; t < options.threads; ++t) threads_.emplace_back(database);
   }
@@ -29,6 +31,7 @@ class UnorderedReplay {
     threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { install_batches(*threads_[t]); });
     if (error_.is_set()) return *error_.take();
     threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { threads_[t]->installer.sweep(); });
+    RETURN_IF_ERROR(erasures_.take_out());
     ReplayStatistics statistics;
     statistics.transactions = records_.size();
     statistics.threads = threads.times();
@@ -87,6 +90,9 @@ class UnorderedReplay {
         return InstallOutcome::kNoRow;
       NodeVersion node;
       row = primary->index->find(primary->codec->of_row(image, 0).words.data(), node);
+    } else if (change.action == ChangeAction::kErase) {
+      erasures_.add(change.table, lsn, change.columns);
+      return InstallOutcome::kInstalled;
     } else if (change.action != ChangeAction::kInsert) {
       return InstallOutcome::kNoRow;
     }
@@ -96,6 +102,7 @@ class UnorderedReplay {
   Database& database_;
   const std::span<const RecordView> records_;
   const ReplayOptions& options_;
+  KeylessErasures erasures_;
   const size_t batches_;
   std::deque<CachePadded<Thread>> threads_;
   // Drawn from and added to by all threads; relaxed: they are numbers and nothing else.

@@ -105,10 +105,10 @@ class RandomStatements {
   }
 
  private:
-  // A row under a random key, if there is one; none of a table without a primary key, as a record could not
-  // name it.
+  // A row under a random key, if there is one; where the table has no primary key, one of the first that an
+  // index leads to.
   AccessStatus find(Transaction& transaction, const TableDefinition& table, RowRef& row) {
-    if (!table.primary_key) return AccessStatus::kOk;
+    if (!table.primary_key) return find_keyless(transaction, table, row);
     std::vector<Value> key;
     for (const ColumnId column : database_.catalog().index(*table.primary_key).columns)
       key.push_back(random_value(table.column(column).type, random_, texts_));
@@ -116,6 +116,16 @@ class RandomStatements {
     if (!encoded) return AccessStatus::kOk;
     const AccessStatus status = transaction.find(*table.primary_key, *encoded, row);
     return status == AccessStatus::kAbsent ? AccessStatus::kOk : status;
+  }
+  AccessStatus find_keyless(Transaction& transaction, const TableDefinition& table, RowRef& row) {
+    if (table.indexes.empty()) return AccessStatus::kOk;
+    const std::optional<KeyRange> all = database_.schema().codec(table.indexes.front()).of_prefix({});
+    uint32_t passed = random_() % 4;
+    return transaction.scan(table.indexes.front(), *all, RowAccess::Direction::kForward,
+                            [&](const RowRef& found) {
+                              row = found;
+                              return passed-- > 0;
+                            });
   }
   Value value(const Column& column) {
     if (column.nullable && random_() % 4 == 0) return Value::null();
