@@ -11,7 +11,6 @@ namespace mneme {
 
 namespace {
 
-constexpr uint32_t kMaxAttempts = 10'000;
 // The pause after a conflict doubles from attempt to attempt, up to this. A conflict's other side is done
 // within microseconds; it takes longer only where its thread has lost its core, and then the core is what it
 // needs.
@@ -39,7 +38,7 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
   CHECK(options.native.empty() || options.native.size() == program.procedures.size());
 }
 
-CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* stop) {
+CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* stop, uint32_t most_attempts) {
   stop_ = stop;
   notices_.clear();
   const Call& call = with_call_time(clients);
@@ -66,11 +65,11 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
       throw;
     }
     ++counters_.conflicts;
-    if (result.attempts == kMaxAttempts) break;
+    if (result.attempts >= most_attempts) break;
     back_off(result.attempts);
   }
   message_ = fmt::format("{} met conflicting transactions {} times in a row and was not run", procedure.name,
-                         kMaxAttempts);
+                         result.attempts);
   result.status = CallResult::Status::kGaveUp;
   result.message = message_;
   return result;
