@@ -2,6 +2,8 @@
 // of its own or in the block that is open (sql_session.cc).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <thread>
 #include <unordered_set>
 
@@ -15,6 +17,9 @@
 namespace mneme {
 
 namespace {
+
+constexpr uint32_t kAttemptsWithoutPause = 16;
+constexpr uint32_t kLongestStatementPause_us = 1000;
 
 // Hands the rows that the interpreter records to a sink.
 class RecordedRows final : public Recording {
@@ -88,7 +93,13 @@ bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
       result.gave_up = block_ == Block::kNone;
       return false;
     }
-    std::this_thread::yield();
+    // What is in the way for long is another client's block.
+    if (attempts < kAttemptsWithoutPause) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::min(attempts, kLongestStatementPause_us) *
+                                  std::chrono::microseconds(1));
+    }
   }
 }
 
