@@ -2,8 +2,6 @@
 // of its own or in the block that is open (sql_session.cc).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <thread>
 #include <unordered_set>
 
@@ -17,9 +15,6 @@
 namespace mneme {
 
 namespace {
-
-constexpr uint32_t kAttemptsWithoutPause = 16;
-constexpr uint32_t kLongestStatementPause_us = 1000;
 
 // Hands the rows that the interpreter records to a sink.
 class RecordedRows final : public Recording {
@@ -93,13 +88,7 @@ bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
       result.gave_up = block_ == Block::kNone;
       return false;
     }
-    // What is in the way for long is another client's block.
-    if (attempts < kAttemptsWithoutPause) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::min(attempts, kLongestStatementPause_us) *
-                                  std::chrono::microseconds(1));
-    }
+    std::this_thread::yield();
   }
 }
 
