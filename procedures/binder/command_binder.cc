@@ -265,9 +265,12 @@ class CallBinder {
         const VariableId own = names_.parameter(expr);
         if (names_.type_of(own).kind == TypeKind::kNull) names_.set_parameter_type(own, type);
         const Type& given = names_.type_of(own);
-        if (!given.is_array || given.kind != type.kind)
-          refuse(expr.where, "${} is of type {}, and a {} is wanted", expr.text, to_string(given),
-                 to_string(type));
+        // Integers of all widths are kept alike. The call's arguments are checked once they are known.
+        const bool widens = given.element().is_integer() && type.element().is_integer() &&
+                            converts_implicitly(given.element(), type.element());
+        if (!given.is_array || (given.kind != type.kind && !widens))
+          refuse_as(sqlstate::kUndefinedFunction, expr.where, "${} is of type {}, and a {} is wanted",
+                    expr.text, to_string(given), to_string(type));
         return {.parameter = own.value, .text = {}};
       }
       default:

@@ -7,12 +7,6 @@
 
 namespace mneme {
 
-namespace {
-
-constexpr uint32_t kMaxAttempts = 10'000;
-
-}  // namespace
-
 Session::Session(const Program& program, Database& database, WorkerId worker, const SessionOptions& options)
     : program_(program),
       options_(options),
@@ -25,7 +19,7 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
   CHECK(options.native.empty() || options.native.size() == program.procedures.size());
 }
 
-CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* stop) {
+CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* stop, uint32_t most_attempts) {
   stop_ = stop;
   notices_.clear();
   const Call& call = with_call_time(clients);
@@ -53,11 +47,11 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
       throw;
     }
     ++counters_.conflicts;
-    if (result.attempts == kMaxAttempts) break;
+    if (result.attempts >= most_attempts) break;
     pause_.after_conflict();
   }
   message_ = fmt::format("{} met conflicting transactions {} times in a row and was not run", procedure.name,
-                         kMaxAttempts);
+                         result.attempts);
   result.status = CallResult::Status::kGaveUp;
   result.message = message_;
   return result;

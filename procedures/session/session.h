@@ -80,6 +80,9 @@ struct SessionOptions {
   uint64_t ad_hoc_seed = 0;
 };
 
+// Of a transaction that meets conflict after conflict.
+inline constexpr uint32_t kMostAttempts = 10'000;
+
 class Session {
  public:
   // The program, the database and the machine code outlive the session; the program's catalog is the
@@ -91,7 +94,9 @@ class Session {
   // A call has its procedure's parameters; the hidden argument, its time, is added here. Where it throws, as
   // for want of memory, its transaction has ended.
   // `stop`: may end it, in one of its loops or reads; nullptr: nothing does.
-  CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent, StopRequest* stop = nullptr);
+  // `most_attempts`: after so many that met a conflict it gives up (kGaveUp).
+  CallResult run(const Call& call, LoggedAs logged_as = LoggedAs::kContent, StopRequest* stop = nullptr,
+                 uint32_t most_attempts = kMostAttempts);
 
   // What the last call's procedure has said by RAISE NOTICE and its kind.
   const Notices& notices() const { return notices_; }

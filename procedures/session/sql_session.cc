@@ -129,9 +129,10 @@ StatementResult SqlSession::run_text(const syntax::Command& command) {
 }
 
 StatementResult SqlSession::execute(const BoundStatement& statement, std::span<const Argument> parameters,
-                                    ResultSink& rows, StopRequest* stop) {
+                                    ResultSink& rows, StopRequest* stop, uint32_t most_attempts) {
   CHECK(parameters.size() == statement.parameters().size());
   stop_ = stop;
+  most_attempts_ = most_attempts;
   return ending_where_it_throws([&] { return run_bound(statement, parameters, rows); });
 }
 

@@ -54,6 +54,8 @@ struct StatementResult {
   ir::SourceLocation where = {};
   // The client may be told once this is durable; nothing: at once. Of a result that run() returns it is.
   std::optional<Lsn> lsn = std::nullopt;
+  // A statement outside of a block has met conflicts, and nothing else: it may be run again.
+  bool gave_up = false;
 
   bool ok() const { return sqlstate.empty(); }
   static StatementResult failure(std::string sqlstate, std::string message) {
@@ -101,9 +103,10 @@ class SqlSession {
   StatementResult run(const syntax::Command& command);
   // The same for a statement that is bound, with a value for each of its parameters, of the parameter's type.
   // Its rows go to the sink; it does not wait until the result is durable. `stop`: may end it; nullptr:
-  // nothing does.
+  // nothing does. `most_attempts`: of a statement outside of a block, after which it has given up.
   StatementResult execute(const BoundStatement& statement, std::span<const Argument> parameters,
-                          ResultSink& rows, StopRequest* stop = nullptr);
+                          ResultSink& rows, StopRequest* stop = nullptr,
+                          uint32_t most_attempts = kMostAttempts);
   // BEGIN, COMMIT, ROLLBACK, and what savepoints have, without waiting.
   StatementResult control(const syntax::Command& command);
   // Returns what a statement gets in a block that has failed.
@@ -168,6 +171,7 @@ class SqlSession {
   SequenceDraws sequences_;
   Arena arena_;                  // a call's arguments
   StopRequest* stop_ = nullptr;  // of the statement that runs
+  uint32_t most_attempts_ = kMostAttempts;
   Block block_ = Block::kNone;
   bool is_read_only_ = false;  // the block
   bool has_touched_rows_ = false;

@@ -15,8 +15,6 @@ namespace mneme {
 
 namespace {
 
-constexpr uint32_t kMostAttempts = 10'000;
-
 // Hands the rows that the interpreter records to a sink.
 class RecordedRows final : public Recording {
  public:
@@ -79,12 +77,15 @@ bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
       sequences_.rolled_back();
       attempts == 1 ? transaction_.begin() : transaction_.begin_again();
     }
+    // What an attempt before raised does not count, where it had read an inconsistent state.
+    result = StatementResult();
     Ran ran = attempt();
     if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
     if (ran == Ran::kFailed) return false;
     if (ran == Ran::kCompleted) return true;
-    if (block_ != Block::kNone || attempts == kMostAttempts) {
+    if (block_ != Block::kNone || attempts >= most_attempts_) {
       result = conflict();
+      result.gave_up = block_ == Block::kNone;
       return false;
     }
     pause_.after_conflict();
@@ -291,7 +292,7 @@ StatementResult called(const ir::Procedure& callee, std::span<const Argument> re
 }  // namespace
 
 StatementResult SqlSession::call_alone(const Call& call, ResultSink& rows) {
-  const CallResult done = calls_.run(call, LoggedAs::kContent, stop_);
+  const CallResult done = calls_.run(call, LoggedAs::kContent, stop_, most_attempts_);
   StatementResult result;
   switch (done.status) {
     case CallResult::Status::kCommitted:
@@ -313,7 +314,9 @@ StatementResult SqlSession::call_alone(const Call& call, ResultSink& rows) {
           done.sqlstate.empty() ? sqlstate::kNotInPrerequisiteState : std::string(done.sqlstate),
           std::string(done.message));
     case CallResult::Status::kGaveUp:
-      return conflict();
+      result = conflict();
+      result.gave_up = true;
+      return result;
     case CallResult::Status::kOutOfMemory:
       return StatementResult::failure(sqlstate::kOutOfMemory, std::string(done.message));
     case CallResult::Status::kLogFailed:

@@ -75,6 +75,33 @@ class SqlSessionTest : public testing::Test {
   SqlSession other_;
 };
 
+// The first attempt reads a balance that another transaction changes behind it, and raises because of it. The
+// second one inserts both rows, and must not report the former's error.
+TEST_F(SqlSessionTest, TheErrorOfAnAttemptThatReadInconsistentlyIsForgotten) {
+  fill();
+  class ChangesAtTheFirstRow final : public ResultSink {
+   public:
+    explicit ChangesAtTheFirstRow(std::function<void()> change) : change_(std::move(change)) {}
+    void begin(std::span<const ResultColumn>) override { ++attempts_; }
+    void add(std::span<const Argument>) override {
+      if (change_) std::exchange(change_, nullptr)();
+    }
+    int attempts() const { return attempts_; }
+
+   private:
+    std::function<void()> change_;
+    int attempts_ = 0;
+  };
+  ChangesAtTheFirstRow rows([&] { sql_of_other("UPDATE account SET balance = 21 WHERE id = 4"); });
+  const ParsedStatement parsed = parse_statement(
+      "INSERT INTO entry SELECT id, 1, nullif(balance, 20) FROM account WHERE id IN (3, 4) "
+      "ORDER BY id RETURNING amount");
+  const BoundStatement bound(*program_, std::make_shared<syntax::Command>(*parsed.command));
+  EXPECT_EQ(told(session_.execute(bound, {}, rows)), "INSERT 0 2");
+  EXPECT_EQ(rows.attempts(), 2);
+  EXPECT_EQ(sql("SELECT amount FROM entry"), "amount\n30.00\n21.00");
+}
+
 // A refusal of a session's statement does not speak of a procedure.
 TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
   const std::pair<const char*, const char*> kRows[] = {

@@ -164,7 +164,7 @@ std::optional<StatementResult> LiveSession::explain(PreparedStatement& statement
 std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement,
                                                     std::span<const Argument> parameters,
                                                     std::span<const uint8_t> scales, ResultSink& rows,
-                                                    StopRequest* stop) {
+                                                    StopRequest* stop, uint32_t most_attempts) {
   if (!try_enter()) return std::nullopt;
   const Leave leave{*this};
   StatementResult bound = bind(statement);
@@ -180,7 +180,8 @@ std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement
     session_->fail_block();
     return StatementResult::failure(sqlstate::kOutOfRange, "numeric field overflow");
   }
-  return session_->execute(*statement.bound_, widened.empty() ? parameters : widened, rows, stop);
+  return session_->execute(*statement.bound_, widened.empty() ? parameters : widened, rows, stop,
+                           most_attempts);
 }
 
 std::optional<StatementResult> LiveSession::control(const syntax::Command& command) {

@@ -78,10 +78,10 @@ class LiveSession {
   std::optional<StatementResult> explain(PreparedStatement& statement, std::vector<std::string>& lines);
   // An operation or a CALL, with the values of its parameters; prepares it first. `scales`: as
   // BoundStatement::fit_digits has them; empty: every value has its parameter's type. `stop`: may end it;
-  // nullptr: nothing does.
+  // nullptr: nothing does. `most_attempts`: as SqlSession::execute() has it.
   std::optional<StatementResult> execute(PreparedStatement& statement, std::span<const Argument> parameters,
                                          std::span<const uint8_t> scales, ResultSink& rows,
-                                         StopRequest* stop = nullptr);
+                                         StopRequest* stop = nullptr, uint32_t most_attempts = kMostAttempts);
   // BEGIN, COMMIT and ROLLBACK.
   std::optional<StatementResult> control(const syntax::Command& command);
   bool has_read_rows() const { return session_ && session_->has_read_rows(); }

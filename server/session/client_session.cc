@@ -56,6 +56,7 @@ char ClientSession::state() const {
 void ClientSession::begin_statement() {
   constexpr uint64_t kNanosecondsAMillisecond = 1'000'000;
   const uint64_t limit = settings_.milliseconds("statement_timeout");
+  conflicts_ = 0;
   stop_->set_deadline(limit == 0 ? 0 : monotonic_ns() + limit * kNanosecondsAMillisecond);
 }
 

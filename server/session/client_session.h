@@ -221,7 +221,7 @@ class ClientSession {
   void report_settings();
   void write_ready(char state);
   char state() const;
-  // Sets the deadline of the statement that begins.
+  // Sets the deadline of the statement that begins, which has met no conflict.
   void begin_statement();
   bool is_asked_to_stop() const { return stop_->reason() != StopRequest::Reason::kNone; }
   // Returns what the statement that is asked to stop fails with.
@@ -249,7 +249,9 @@ class ClientSession {
   bool is_implicit_ = false;  // the block that is open
   bool skips_to_sync_ = false;
   const std::shared_ptr<StopRequest> stop_;
-  bool is_tried_again_ = false;  // the message or statement at hand, which had to wait
+  bool is_tried_again_ = false;   // the message or statement at hand, which had to wait
+  uint32_t conflicts_ = 0;        // how often it has given up, outside of a block
+  uint64_t next_attempt_ns_ = 0;  // not before
   std::optional<Query> query_;
   std::optional<CopyIn> copy_in_;
   std::map<std::string, std::shared_ptr<Named>, std::less<>> statements_;

@@ -220,6 +220,42 @@ TEST_F(ClientSessionTest, ACancelEndsWhatRunsAndNothingLater) {
               ElementsAre("T id:23", "C SELECT 0", "Z I"));
 }
 
+// The block's client may be served by the same thread, which must not keep trying.
+TEST_F(ClientSessionTest, AStatementThatMeetsAnOpenBlocksInsertLeavesItsThreadToOthers) {
+  start();
+  told("CREATE PROCEDURE add(p_id INT) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO item VALUES (p_id); END $$");
+  const auto stop = std::make_shared<StopRequest>();
+  ClientSession session(host_, 8, 1, {.stop = stop});
+  told(session, Frontend().startup());
+  const auto waits = [&](Frontend& messages) {
+    session.receive(messages.take());
+    for (int i = 0; i < 20; ++i)
+      EXPECT_EQ(session.advance(ClientSession::Waiting::kNever), ClientSession::Step::kRetry);
+  };
+  Frontend nothing;
+  const auto answer = [&] {
+    while (session.advance(ClientSession::Waiting::kNever) == ClientSession::Step::kRetry) {
+    }
+    return told(session, nothing);
+  };
+  std::unique_ptr<Connection> other = host_.take_seat();
+  ASSERT_TRUE(other->run("BEGIN").ok());
+  ASSERT_TRUE(other->run("INSERT INTO item VALUES (10)").ok());
+  waits(Frontend().query("INSERT INTO item VALUES (10)"));
+  stop->cancel();
+  EXPECT_THAT(answer(), ElementsAre("E 57014", "Z I"));
+  waits(Frontend().query("CALL add(10)"));
+  ASSERT_TRUE(other->run("COMMIT").ok());
+  EXPECT_THAT(answer(), ElementsAre("E 23505", "Z I"));
+
+  ASSERT_TRUE(other->run("BEGIN").ok());
+  ASSERT_TRUE(other->run("INSERT INTO item VALUES (11)").ok());
+  waits(Frontend().parse("INSERT INTO item VALUES ($1) RETURNING id").bind({"11"}).execute().bare('S'));
+  ASSERT_TRUE(other->run("ROLLBACK").ok());
+  EXPECT_THAT(answer(), ElementsAre("1", "2", "D 11", "C INSERT 0 1", "Z I"));
+  host_.give_back(std::move(other));
+}
+
 TEST_F(ClientSessionTest, NothingBeginsOnceTheConnectionEnds) {
   start();
   session_.stop();

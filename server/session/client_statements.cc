@@ -1,12 +1,20 @@
 // The statements of a client: SQL's, and the session's own.
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
 
 namespace mneme {
 
 namespace {
+
+// A statement outside of a block is run again after a conflict. It may have met the insert of an open block,
+// whose client the same thread serves. So after a few attempts at once it is tried again at intervals, and
+// other clients have their turn meanwhile. One that waits for locks has a helper of its own, and keeps its
+// age by trying without an end.
+constexpr uint32_t kAttemptsAtOnce = 8;
+constexpr uint64_t kPauseNanoseconds = 1'000'000;
 
 StatementResult tagged(std::string tag) {
   StatementResult result;
@@ -59,6 +67,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall) return control(command);
   if (waiting_ == Waiting::kNever && host_.statements_wait()) return {Done::kWork};
+  if (conflicts_ > 0 && monotonic_ns() < next_attempt_ns_) return {Done::kRetry};
   if (!alone) {
     Ran begun = begin_implicit_block();
     if (begun.done != Done::kYes || !begun.result.ok()) return begun;
@@ -71,9 +80,14 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     // A join or a group of many rows takes its time, for which this loop's other clients don't wait.
     if (named.prepared->bound()->may_take_long()) return {Done::kWork};
   }
+  const uint32_t attempts = host_.statements_wait() ? kMostAttempts : conflicts_ == 0 ? kAttemptsAtOnce : 1;
   std::optional<StatementResult> result =
-      seat_.session().execute(*named.prepared, parameters, scales, rows, stop_.get());
+      seat_.session().execute(*named.prepared, parameters, scales, rows, stop_.get(), attempts);
   if (!result) return {Done::kRetry};
+  if (result->gave_up && attempts < kMostAttempts && ++conflicts_ < kMostAttempts) {
+    next_attempt_ns_ = monotonic_ns() + kPauseNanoseconds;
+    return {Done::kRetry};
+  }
   return {Done::kYes, *std::move(result)};
 }
 

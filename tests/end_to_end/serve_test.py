@@ -32,9 +32,10 @@ COPY account (id, owner) FROM STDIN (FORMAT csv);
 class Server:
     """A running `mneme serve`."""
 
-    def __init__(self, directory, *options, listen="127.0.0.1:0"):
+    def __init__(self, directory, *options, listen="127.0.0.1:0", threads=2, blocks=16):
         self.process = subprocess.Popen(
-            [BINARY, "serve", str(directory), "--listen", listen, "--threads", "2", "--blocks", "16", *map(str, options)],
+            [BINARY, "serve", str(directory), "--listen", listen, "--threads", str(threads), "--blocks", str(blocks),
+             *map(str, options)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         ready = self.process.stdout.readline().split()
         if ready[:1] != ["ready:"]:
