@@ -240,6 +240,14 @@ void write_value(const Type& type, const Argument& value, ValueFormat format, Me
 bool read_value(const Type& type, ByteSpan bytes, ValueFormat format, Arena& arena, Argument& value,
                 uint8_t& scale, SqlError& error) {
   scale = type.scale;
+  if (type.elements != TypeKind::kNull) {
+    // An array of a query is the text that spells it.
+    const Type array{.kind = type.elements, .is_array = true, .is_text = true};
+    Argument elements;
+    if (!read_value(array, bytes, format, arena, elements, scale, error)) return false;
+    value = Argument::of(Value::of_text(arena.copy(*print_argument(array, elements))));
+    return true;
+  }
   if (!type.is_array) {
     Value scalar;
     if (!read_scalar(type, bytes, format, arena, scalar, scale, error)) return false;

@@ -145,6 +145,8 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   if (!prepared) return {Done::kRetry};
   if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
   const size_t width = columns.bound()->columns().size();
+  std::vector<std::string> column_names;
+  for (const ResultColumn& column : columns.bound()->columns()) column_names.push_back(column.name);
   std::string values;
   for (size_t i = 1; i <= width; ++i) values += (i == 1 ? "$" : ", $") + std::to_string(i);
   const std::string names = statement.columns.empty() ? "" : "(" + column_list(statement) + ") ";
@@ -154,7 +156,8 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   CopyIn copy{.statement = statement,
               .reader = CopyReader(statement),
               .insert = std::make_unique<PreparedStatement>(*insert, std::vector<Type>()),
-              .width = width};
+              .width = width,
+              .column_names = std::move(column_names)};
   prepared = seat_.session().prepare(*copy.insert);
   if (!prepared) return {Done::kRetry};
   if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
@@ -174,7 +177,7 @@ ClientSession::Done ClientSession::fail_copy(const StatementResult& failure) {
   }
   StatementResult told = failure;
   if (copy_in_->reader.line() > 0)
-    told.message += fmt::format(" (COPY {}, line {})", copy_in_->statement.table, copy_in_->reader.line());
+    told.context = fmt::format("COPY {}, line {}", copy_in_->statement.table, copy_in_->reader.line());
   const uint64_t kept = copy_in_->rows - copy_in_->rows_in_batch;
   if (copy_in_->batches && kept > 0)
     told.message += fmt::format("; the first {} rows are in the table", kept);
@@ -215,7 +218,9 @@ ClientSession::Done ClientSession::copy_rows() {
       return fail_copy(
           StatementResult::failure(sqlstate::kBadCopyFormat, "extra data after last expected column"));
     if (fields.size() < types.size())
-      return fail_copy(StatementResult::failure(sqlstate::kBadCopyFormat, "missing data for column"));
+      return fail_copy(StatementResult::failure(
+          sqlstate::kBadCopyFormat,
+          fmt::format("missing data for column \"{}\"", copy_in_->column_names[fields.size()])));
     arena.reset();
     size_t bytes = 0;
     for (size_t i = 0; i < fields.size(); ++i) {

@@ -163,6 +163,8 @@ void ClientSession::report(const StatementResult& failure, std::string_view text
                 .message = message,
                 .detail = failure.detail,
                 .hint = failure.hint,
+                .context = failure.context,
+                .routine = message == kChangedResult ? "RevalidateCachedQuery" : "",
                 .position = position_of(failure.where, text, offset)},
                writer);
   if (failure.lsn) replies_.hold(mark, *failure.lsn);

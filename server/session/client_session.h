@@ -122,6 +122,7 @@ class ClientSession {
     CopyReader reader;
     std::unique_ptr<PreparedStatement> insert;
     size_t width;
+    std::vector<std::string> column_names;
     uint64_t rows = 0;
     size_t rows_in_batch = 0;
     size_t batch_bytes = 0;
@@ -194,6 +195,8 @@ class ClientSession {
   Done execute_cursor(std::string_view name, int32_t most);
   // Learns the columns of EXECUTE and FETCH, which are another statement's.
   Ran learn_columns(Named& named);
+  // By the routine in PostgreSQL that says so, pgjdbc knows that it is to prepare the statement again.
+  static constexpr std::string_view kChangedResult = "cached plan must not change result type";
   // Learns them again, and refuses columns that differ from those that the client was told.
   Ran learn_same_columns(Named& named);
   void follow_savepoint(const syntax::Command& command);

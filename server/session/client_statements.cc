@@ -98,6 +98,7 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
   const SqlSession::Block before = seat_.block();
   if (command.kind == Kind::kBegin && is_implicit_) {
     is_implicit_ = false;  // it is the client's from here on
+    settings_.begin_block(command.isolation);
     return {Done::kYes, tagged("BEGIN")};
   }
   const bool is_of_savepoint =
@@ -119,7 +120,8 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
   }
   if (result->ok()) follow_savepoint(command);
   const SqlSession::Block after = seat_.block();
-  if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen) settings_.begin_block();
+  if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen)
+    settings_.begin_block(command.isolation);
   if (before != SqlSession::Block::kNone && after == SqlSession::Block::kNone)
     after_block(result->ok() && result->tag == "COMMIT");
   return {Done::kYes, *std::move(result)};
