@@ -96,9 +96,11 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
                                           : syntax::Command::Kind::kSavepoint;
       return command;
     }
-    command.kind = begins                ? syntax::Command::Kind::kBegin
-                   : control->ROLLBACK() ? syntax::Command::Kind::kRollBack
-                                         : syntax::Command::Kind::kCommit;
+    const bool rolls_back = control->ROLLBACK() || control->ABORT();
+    command.kind = begins       ? syntax::Command::Kind::kBegin
+                   : rolls_back ? syntax::Command::Kind::kRollBack
+                                : syntax::Command::Kind::kCommit;
+    command.is_start = control->START() != nullptr;
   }
   return command;
 }
@@ -278,7 +280,7 @@ ForeignKeyAction DefinitionReader::reference_action(MnemeParser::ReferenceAction
 
 void DefinitionReader::set_primary_key(syntax::Table& table, syntax::UniqueConstraint key) {
   if (table.primary_key)
-    refuse(key.where, "table {} has a second PRIMARY KEY; one is accepted", table.name.text);
+    refuse_as("42P16", key.where, "table {} has a second PRIMARY KEY; one is accepted", table.name.text);
   table.primary_key = std::move(key);
 }
 

@@ -45,6 +45,12 @@ void write_report(const Report& report, MessageWriter& out) {
   if (!report.hint.empty()) field('H', report.hint);
   if (report.position != 0) field('P', std::to_string(report.position));
   if (!report.context.empty()) field('W', report.context);
+  if (!report.table.empty()) {
+    field('s', "public");
+    field('t', report.table);
+  }
+  if (!report.column.empty()) field('c', report.column);
+  if (!report.constraint.empty()) field('n', report.constraint);
   if (!report.routine.empty()) field('R', report.routine);
   out.u8(0);
   out.end();

@@ -21,6 +21,14 @@ void write_binary_header(MessageWriter& out) {
   out.i32(0);  // the bytes of more header
 }
 
+// The failure of a statement that was made of a COPY: its place is none in what the client has written.
+StatementResult without_place(StatementResult failure) {
+  const std::string place = fmt::format("line {}:{}: ", failure.where.line, failure.where.column);
+  if (failure.where.line != 0 && failure.message.starts_with(place)) failure.message.erase(0, place.size());
+  failure.where = {};
+  return failure;
+}
+
 // Keeps rows as lines of COPY.
 class CopyRows final : public KeptRows {
  public:
@@ -96,7 +104,8 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
   if (!seat_.take()) return {Done::kRetry};
   std::optional<StatementResult> prepared = seat_.session().prepare(select);
   if (!prepared) return {Done::kRetry};
-  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  if (!prepared->ok())
+    return {Done::kYes, statement.query.empty() ? without_place(*std::move(prepared)) : *std::move(prepared)};
   if (!select.bound()->parameters().empty())
     return {Done::kYes, StatementResult::failure(sqlstate::kUndefinedParameter, "there is no parameter $1")};
   const auto columns = select.bound()->columns();
@@ -143,7 +152,7 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   PreparedStatement columns(*probe, {});
   std::optional<StatementResult> prepared = seat_.session().prepare(columns);
   if (!prepared) return {Done::kRetry};
-  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  if (!prepared->ok()) return {Done::kYes, without_place(*std::move(prepared))};
   const size_t width = columns.bound()->columns().size();
   std::vector<std::string> column_names;
   for (const ResultColumn& column : columns.bound()->columns()) column_names.push_back(column.name);
@@ -160,7 +169,7 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
               .column_names = std::move(column_names)};
   prepared = seat_.session().prepare(*copy.insert);
   if (!prepared) return {Done::kRetry};
-  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  if (!prepared->ok()) return {Done::kYes, without_place(*std::move(prepared))};
   copy.opens_block = seat_.block() == SqlSession::Block::kNone;
   copy.batches = copy.opens_block || !seat_.session().has_read_rows();
   copy.is_extended = is_extended;

@@ -70,7 +70,7 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
                         {"setting", {.kind = TypeKind::kVarchar, .is_text = true}},
                         {"description", {.kind = TypeKind::kVarchar, .is_text = true}}};
     } else {
-      named->columns = {{set->name, {.kind = TypeKind::kVarchar, .is_text = true}}};
+      named->columns = {{Settings::shown_name(set->name), {.kind = TypeKind::kVarchar, .is_text = true}}};
     }
   }
   return named;
@@ -338,9 +338,14 @@ void ClientSession::hand_out(Portal& portal, int32_t most) {
   portal.at += end;
   // As in PostgreSQL, which has not looked yet whether there are more.
   if (most > 0 && count == static_cast<size_t>(most)) return write_bare('s', writer);
-  // A SELECT's tag counts the rows that this Execute has given, as PostgreSQL's does.
-  const bool is_select = portal.tag.starts_with("SELECT");
-  write_command_complete(is_select ? fmt::format("SELECT {}", count) : portal.tag, writer);
+  // The tag counts the rows that this Execute has given, as PostgreSQL's does.
+  const size_t number = portal.tag.rfind(' ') + 1;
+  const bool has_count = !portal.named->columns.empty() || !columns_of(*portal.named).empty();
+  if (has_count && number > 0 && is_ascii_digit(portal.tag[number])) {
+    write_command_complete(fmt::format("{}{}", portal.tag.substr(0, number), count), writer);
+  } else {
+    write_command_complete(portal.tag, writer);
+  }
 }
 
 ClientSession::Done ClientSession::close(ByteSpan body) {

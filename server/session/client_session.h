@@ -153,6 +153,10 @@ class ClientSession {
   Done handle(const ClientMessage& frame);
 
   Done run_query();
+  // Whether the statement is one; otherwise it is reported.
+  bool read_part(Query::Part& part);
+  // All are read before the first runs: where one of them is none, none runs.
+  bool read_parts();
   Done run_part(Query::Part& part);
   void end_query();
 

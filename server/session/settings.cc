@@ -132,6 +132,11 @@ std::optional<std::string> Settings::get(std::string_view name) const {
   return found == values_.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::string Settings::shown_name(const std::string& name) {
+  const Parameter* parameter = find(name);
+  return parameter == nullptr ? name : std::string(parameter->name);
+}
+
 uint64_t Settings::milliseconds(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? 0 : milliseconds_of(found->second).value_or(0);

@@ -34,6 +34,8 @@ class Settings {
     std::string value;
   };
   std::vector<Shown> all() const;
+  // The name as PostgreSQL writes it.
+  static std::string shown_name(const std::string& name);
   // A success, or why not. `is_local`: until the block ends.
   StatementResult set(std::string_view name, const std::string& value, bool is_local);
   StatementResult reset(std::string_view name, bool is_local);

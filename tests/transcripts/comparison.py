@@ -6,8 +6,8 @@ import tomllib
 
 from messages import fields_of
 
-# What of an error is compared always, and what only where both sides say the same: its words are each server's own.
-COMPARED = ("severity", "sqlstate", "position")
+# What of an error is compared: its words are each server's own.
+COMPARED = ("severity", "sqlstate", "position", "constraint")
 
 
 def comparable(line):
