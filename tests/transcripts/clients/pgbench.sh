@@ -1,7 +1,11 @@
-# Sessions of pgbench: it makes its tables at the server, then each script in each mode; a script of ours that calls, and one in a pipeline.
+# Sessions of pgbench: it makes its tables, which get some of the rows that its scripts ask for; then each script in each mode, one of ours, and
+# one in a pipeline.
 set -e
 run() { /usr/lib/postgresql/15/bin/pgbench "$@" >/dev/null 2>&1; }
-run -i -I dtGp -q
+run -i -I dtp -q
+/usr/lib/postgresql/15/bin/psql -X -q -c "INSERT INTO pgbench_branches VALUES (1, 0)" \
+  -c "INSERT INTO pgbench_tellers SELECT tid, 1, 0 FROM generate_series(1, 10) AS tid" \
+  -c "INSERT INTO pgbench_accounts VALUES (46505, 1, 0), (47854, 1, 0), (2944, 1, 0)"
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 cat > "$folder/own.sql" <<'S'
