@@ -15,11 +15,9 @@ WORKLOADS = ("oltp_read_write", "oltp_read_only", "oltp_write_only", "oltp_point
 
 COMMANDS = {
     "psql": ["bash", str(CLIENTS / "psql.sh")],
-    "psql_describes": ["bash", str(CLIENTS / "psql_describes.sh")],
     "pgbench": ["bash", str(CLIENTS / "pgbench.sh")],
     "psycopg": [PYTHON, "-B", str(CLIENTS / "psycopg_sessions.py")],
     "psycopg2": [PYTHON, "-B", str(CLIENTS / "psycopg2_sessions.py")],
-    "sqlalchemy": [PYTHON, "-B", str(CLIENTS / "sqlalchemy_sessions.py")],
     "node_postgres": ["node", str(CLIENTS / "node_sessions.js")],
     "pgjdbc": ["java", "-cp", "/usr/share/java/postgresql.jar", str(CLIENTS / "JdbcSessions.java")],
     "sysbench": ["bash", "-c", "set -e; " + "; ".join(

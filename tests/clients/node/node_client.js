@@ -60,7 +60,7 @@ async function typesAndParameters() {
     print('any', (await client.query('SELECT id FROM every_type WHERE id = ANY($1) ORDER BY id', [[1, 3, 77]])).rows);
     print('any text', (await client.query('SELECT id FROM every_type WHERE v = ANY($1::text[]) ORDER BY id', [['naïve', 'a,"b', null]])).rows);
     print('arrays', (await client.query("SELECT ARRAY[1, 2, NULL] AS a, ARRAY['x', 'y z', 'null', '\"'] AS b, ARRAY[true] AS c")).rows);
-    print('array parameter', (await client.query('SELECT $1::int[] AS a, $2::text[] AS b, cardinality($1::int[]) AS n',
+    print('array parameter', (await client.query('SELECT $1::int[] AS a, $2::text[] AS b',
       [[1, 2, 3], ['a', 'b c', null]])).rows);
     // A parser of the client's own.
     types.setTypeParser(types.builtins.INT8, BigInt);
@@ -143,7 +143,7 @@ async function errors() {
       ["INSERT INTO wrong VALUES ($1, 'x')", [1]], ['INSERT INTO wrong VALUES ($1, $2)', [2, 'long']],
       ['INSERT INTO wrong VALUES ($1, $2)', [2, null]], ['INSERT INTO wrong VALUES ($1, $2)', ['two', 'x']],
       ['INSERT INTO wrong VALUES ($1, $2, $3)', [2, 'x', 1000]], ['SELECT $1::int', ['x']], ['SELECT $1', [1, 2]],
-      ['SELECT $2::int', [1]], ['SELECT nofunction($1)', [1]], ['SELECT * FROM wrong WHERE id = $1', ['é']]]) {
+      ['SELECT nofunction($1)', [1]], ['SELECT * FROM wrong WHERE id = $1', ['é']]]) {
       await attempt(text, () => client.query(text, values));
     }
     print('goes on', (await client.query('SELECT $1::text AS t', ['here'])).rows);
