@@ -359,8 +359,7 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
         std::optional<ColumnOrigin> origin;
         if (value.kind == ir::ExprKind::kColumn)
           origin = ColumnOrigin{bound.access[value.source].table, value.column};
-        query.columns.push_back(
-            {output_names[i].empty() ? "?column?" : output_names[i], value.type, origin});
+        query.columns.push_back({output_names[i].empty() ? "?column?" : output_names[i], value.type, origin});
       }
     }
     return loop;

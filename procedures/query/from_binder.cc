@@ -472,8 +472,7 @@ void SelectBinder::arrange(FromPlan& plan, Conditions conditions) {
   CHECK(conditions.empty());
 }
 
-// The steps before the first outer join may be taken in any order. One after the other, that which finds
-// fewest rows by what is known.
+// The steps before the first outer join may be taken in any order: next is what finds fewest rows.
 void SelectBinder::order_steps(FromPlan& plan, const Conditions& conditions) {
   const auto outer = std::ranges::find_if(plan.steps, [](const FromStep& step) {
     return step.kind != FromStep::Kind::kInner || step.is_lateral;

@@ -138,8 +138,8 @@ class SelectBinder final : public QueryNames {
   std::unique_ptr<SelectPlan> select_ = std::make_unique<SelectPlan>();
   std::vector<Column> columns_;
   std::vector<std::optional<ColumnOrigin>> origins_;  // of the frame's slots
-  std::vector<bool> wanted_;                      // by slot
-  std::vector<FromStep::SetFunction> set_items_;  // their slots are the last ones
+  std::vector<bool> wanted_;                          // by slot
+  std::vector<FromStep::SetFunction> set_items_;      // their slots are the last ones
   bool allows_aggregates_ = false;
   bool in_aggregate_ = false;
   bool reads_working_rows_ = false;

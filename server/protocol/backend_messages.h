@@ -26,7 +26,7 @@ struct Report {
   std::string_view column{};
   std::string_view constraint{};
   std::string_view routine{};  // PostgreSQL's, by which some drivers know an error
-  uint32_t position = 0;  // of the character in the query, from 1; 0: none
+  uint32_t position = 0;       // of the character in the query, from 1; 0: none
 };
 
 // ErrorResponse, or NoticeResponse.

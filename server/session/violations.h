@@ -1,8 +1,8 @@
 // Violations: which constraint of which table an error is about, for the fields of its report. Programs look
 // at those, and not at the words.
 //
-// The words are the engine's own (run_errors.h, the binder's changes); where an error of the class has others,
-// as a RAISE may, no field is known.
+// The words are the engine's own (run_errors.h, the changes of the binder); where an error of the class
+// has others, as a RAISE may, no field is known.
 #pragma once
 
 #include <string_view>
