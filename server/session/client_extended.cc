@@ -16,8 +16,8 @@ namespace mneme {
 
 namespace {
 
-// Blanks the parameter in a list of arguments, with a comma beside it. pgjdbc writes one of type void for each
-// OUT parameter of a function, and PostgreSQL takes no notice of those.
+// Blanks the parameter in a list of arguments, and a comma beside it. pgjdbc writes one of type void for
+// each OUT parameter of a function, and PostgreSQL takes no notice of those.
 bool blank_argument(std::string& text, int number) {
   const std::string name = fmt::format("${}", number);
   size_t begin = text.find(name);

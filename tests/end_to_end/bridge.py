@@ -33,7 +33,7 @@ class Bridge:
         try:
             other.shutdown(socket.SHUT_WR)
         except OSError:
-            pass
+            pass  # it has ended
 
     def close(self):
         self.listener.close()
