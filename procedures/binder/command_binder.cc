@@ -357,8 +357,11 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
       const std::vector<std::string> output_names = binder.output_names();
       const ir::Operation& bound = query.procedure.operations[loop.operation.value];
       for (size_t i = 0; i < bound.outputs.size(); ++i) {
-        query.columns.push_back(
-            {output_names[i].empty() ? "?column?" : output_names[i], bound.outputs[i].expr.type});
+        const ir::Expr& value = bound.outputs[i].expr;
+        std::optional<ColumnOrigin> origin;
+        if (value.kind == ir::ExprKind::kColumn)
+          origin = ColumnOrigin{bound.access[value.source].table, value.column};
+        query.columns.push_back({output_names[i].empty() ? "?column?" : output_names[i], value.type, origin});
       }
     }
     return loop;

@@ -29,11 +29,16 @@
 
 namespace mneme {
 
+// The column of a table that a column of a result is, and no expression over it.
+struct ColumnOrigin {
+  TableId table;
+  ColumnId column;
+};
+
 struct ResultColumn {
   std::string name;
   Type type;
-
-  bool operator==(const ResultColumn&) const = default;
+  std::optional<ColumnOrigin> origin{};
 };
 
 struct BoundQuery {

@@ -86,6 +86,7 @@ class ExpressionBinder {
   ir::Expr bind_cast(const syntax::Expr& expr);
   ir::Expr bind_subscript(const syntax::Expr& expr);
   ir::Expr bind_in_list(const syntax::Expr& expr);
+  std::optional<syntax::Expr> any_of_parameter(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_any_of_text(const syntax::Expr& expr);
   ir::Expr bind_sequence(const syntax::Expr& expr);
   ir::Expr bind_last_value(const syntax::Expr& expr);

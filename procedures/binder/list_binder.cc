@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "procedures/binder/constant_folding.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
@@ -47,6 +48,13 @@ static void check_arrays(Op op, const Expr& left, const Expr& right, ir::SourceL
   refuse_as(sqlstate::kNotSupported, where, "arrays are compared by =, <> and IS DISTINCT FROM alone");
 }
 
+// Whether the text is digits, perhaps with a sign before them and a point among them.
+static bool is_plain_number(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return std::ranges::count(text, '.') <= 1 && std::ranges::any_of(text, is_ascii_digit) &&
+         std::ranges::all_of(text, [](char c) { return c == '.' || is_ascii_digit(c); });
+}
+
 Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
   if (!expr.type.table.empty()) {
     refuse(expr.type.table.where,
@@ -59,6 +67,20 @@ Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
       expr.type.base == "numeric" || expr.type.base == "decimal" || expr.type.base == "dec";
   if (query_ != nullptr && is_numeric && expr.type.modifiers.empty() && !expr.type.is_array)
     return convert_explicitly(bind(expr.args[0]), kDecimalType);
+  if (is_numeric && expr.type.modifiers.empty() && !expr.type.is_array) {
+    // A literal has as many digits as are written.
+    syntax::Expr literal = expr.args[0];
+    const bool is_negative = literal.text.starts_with('-');
+    if (literal.kind == syntax::ExprKind::kString && is_plain_number(literal.text)) {
+      literal.kind = syntax::ExprKind::kDecimal;
+      if (is_negative) literal.text.erase(0, 1);
+    }
+    if (literal.kind == syntax::ExprKind::kDecimal) {
+      Expr number = bind(literal);
+      if (is_negative) number.constant = Value::of_numeric(-number.constant.as_numeric());
+      return number;
+    }
+  }
   const Type target = names_.read_type(expr.type);
   if (target.is_array)
     refuse_as(sqlstate::kNotSupported, expr.where,
@@ -225,8 +247,27 @@ std::optional<Expr> ExpressionBinder::bind_any_of_text(const syntax::Expr& expr)
   return query_->bind_catalog_call(call, *this);
 }
 
+// = ANY ($1::int[]) is = ANY ($1) of a parameter that is an int[].
+std::optional<syntax::Expr> ExpressionBinder::any_of_parameter(const syntax::Expr& expr) {
+  const syntax::Expr& array = expr.args[1];
+  const bool is_typed = array.kind == syntax::ExprKind::kCast && array.type.is_array &&
+                        array.args[0].kind == syntax::ExprKind::kParameter;
+  if (!is_typed || expr.op != Op::kEqual || expr.is_all) return std::nullopt;
+  const bool has_own_digits = array.type.base == "numeric" && array.type.modifiers.empty();
+  if (has_own_digits || !array.type.table.empty()) return std::nullopt;
+  const VariableId parameter = names_.parameter(array.args[0]);
+  const Type wanted = names_.read_type(array.type);
+  if (names_.type_of(parameter).kind == TypeKind::kNull) names_.set_parameter_type(parameter, wanted);
+  const Type& given = names_.type_of(parameter);
+  if (!given.is_array || given.kind != wanted.kind) return std::nullopt;
+  syntax::Expr plain = expr;
+  plain.args[1] = syntax::Expr(array.args[0]);
+  return plain;
+}
+
 Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
   if (std::optional<syntax::Expr> list = list_of_array(expr)) return bind_in_list(*list);
+  if (const std::optional<syntax::Expr> plain = any_of_parameter(expr)) return bind_any(*plain);
   if (std::optional<Expr> call = bind_any_of_text(expr)) return *std::move(call);
   if (expr.op != Op::kEqual || expr.is_all) {
     refuse_as(sqlstate::kNotSupported, expr.where,

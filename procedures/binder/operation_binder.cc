@@ -378,7 +378,8 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
                   from.columns[i].text);
       at = column->value;
     }
-    if (given[at]) refuse(from.columns[i].where, "column {} is named twice", from.columns[i].text);
+    if (given[at])
+      refuse_as("42701", from.columns[i].where, "column {} is named twice", from.columns[i].text);
     given[at] = &from.values[i];
   }
   ExpressionBinder binder(names_, strings_);

@@ -22,6 +22,10 @@ std::span<const query::Column> SystemCatalog::columns(uint32_t table) const {
   return system_tables()[table].columns;
 }
 
+int64_t oid_of(TableId table) {
+  return oids::of(table);
+}
+
 void SystemCatalog::visit(uint32_t table, FunctionRef<void(std::span<const Value>)> visit) const {
   const SystemTable& definition = system_tables()[table];
   if (definition.rows == nullptr) return;

@@ -20,6 +20,9 @@
 
 namespace mneme {
 
+// The oid under which pg_class lists the table.
+int64_t oid_of(TableId table);
+
 class SystemCatalog final : public query::ProvidedTables {
  public:
   // `session`: of the client, or nullptr. Both outlive the catalog.

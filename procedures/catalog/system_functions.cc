@@ -204,6 +204,18 @@ Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
   return null ? Value::null() : Value::of_bool(false);
 }
 
+Value array_position(const SystemCatalog&, Arguments arguments, Arena&) {
+  if (arguments[0].is_null()) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  if (!elements) return Value::null();
+  for (size_t i = 0; i < elements->size(); ++i) {
+    const std::optional<std::string>& element = (*elements)[i];
+    const bool is_same = arguments[1].is_null() ? !element : element && *element == arguments[1].as_text();
+    if (is_same) return Value::of_int(static_cast<int64_t>(i) + 1);
+  }
+  return Value::null();
+}
+
 Value array_element(const SystemCatalog&, Arguments arguments, Arena& arena) {
   if (any_null(arguments)) return Value::null();
   const auto elements = array_or_vector_elements(arguments[0].as_text());
@@ -419,6 +431,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_tablespace_size", 1, {kString}, 1, kNumber, nothing},
     {"pg_size_pretty", 1, {kNumber}, 1, kString, pretty_size},
     {"mneme_array_has", 2, {kString, kString}, 2, kFlag, array_has},
+    {"array_position", 2, {kString, kString}, 2, Type{.kind = TypeKind::kInt}, array_position},
     {"mneme_array_element", 2, {kString, kNumber}, 2, kString, array_element},
     {"current_schemas", 1, {kFlag}, 1, kString, schemas},
     {"quote_ident", 1, {kString}, 1, kString, quote_name},

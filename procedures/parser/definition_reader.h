@@ -40,7 +40,8 @@ class DefinitionReader {
 
   // The modes of a block. Every isolation level is accepted, as what runs is serializable, and so at least as
   // strict. Returns whether the last one says READ ONLY.
-  static bool read_modes(const std::vector<MnemeParser::TransactionModeContext*>& modes);
+  static void read_modes(const std::vector<MnemeParser::TransactionModeContext*>& modes,
+                         syntax::Command& command);
 
   std::string source_of(antlr4::Token* first, antlr4::Token* last) const;
   // One for each action, in the order in which PostgreSQL takes them.

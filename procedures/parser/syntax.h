@@ -616,6 +616,8 @@ struct Command {
   bool cascades = false;    // kDrop, kTruncate: CASCADE
   bool restarts = false;    // kTruncate: RESTART IDENTITY
   bool read_only = false;   // kBegin
+  bool is_start = false;    // kBegin: written as START TRANSACTION
+  std::string isolation{};  // kBegin: the level that it asks for, or empty
   uint32_t parameters = 0;  // the highest n of a $n
 
   bool changes_schema() const {

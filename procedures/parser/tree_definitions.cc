@@ -88,17 +88,19 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
     if (!truncate->IDENTIFIER().empty()) expect_word(truncate->IDENTIFIER().back(), {"identity"});
   } else if (auto* control = context->transactionControl()) {
     const bool begins = control->BEGIN() || control->START();
-    command.read_only = read_modes(control->transactionMode());
+    read_modes(control->transactionMode(), command);
     if (control->name()) {
-      command.name = read_name(control->name());
+      command.name = read_any_name(control->name());
       command.kind = control->ROLLBACK()  ? syntax::Command::Kind::kRollBackTo
                      : control->RELEASE() ? syntax::Command::Kind::kRelease
                                           : syntax::Command::Kind::kSavepoint;
       return command;
     }
-    command.kind = begins                ? syntax::Command::Kind::kBegin
-                   : control->ROLLBACK() ? syntax::Command::Kind::kRollBack
-                                         : syntax::Command::Kind::kCommit;
+    const bool rolls_back = control->ROLLBACK() || control->ABORT();
+    command.kind = begins       ? syntax::Command::Kind::kBegin
+                   : rolls_back ? syntax::Command::Kind::kRollBack
+                                : syntax::Command::Kind::kCommit;
+    command.is_start = control->START() != nullptr;
   }
   return command;
 }
@@ -193,7 +195,8 @@ std::vector<syntax::Name> DefinitionReader::names(MnemeParser::NameListContext* 
 
 // The modes of a block. Every isolation level is accepted, as what runs is serializable, and so at least as
 // strict. Returns whether the last one says READ ONLY.
-bool DefinitionReader::read_modes(const std::vector<MnemeParser::TransactionModeContext*>& modes) {
+void DefinitionReader::read_modes(const std::vector<MnemeParser::TransactionModeContext*>& modes,
+                                  syntax::Command& command) {
   std::string text;
   for (auto* mode : modes) text += lowered(mode->getText()) + " ";
   static constexpr std::array<std::string_view, 8> kModes = {"isolation level serializable ",
@@ -204,7 +207,6 @@ bool DefinitionReader::read_modes(const std::vector<MnemeParser::TransactionMode
                                                              "read only ",
                                                              "not deferrable ",
                                                              "deferrable "};
-  bool read_only = false;
   std::string_view rest = text;
   while (!rest.empty()) {
     const auto found =
@@ -214,11 +216,13 @@ bool DefinitionReader::read_modes(const std::vector<MnemeParser::TransactionMode
              "\"{}\" is no mode of a transaction; there are ISOLATION LEVEL ..., READ ONLY and READ WRITE",
              rest.substr(0, rest.size() - 1));
     }
-    if (found->starts_with("read")) read_only = *found == "read only ";
+    constexpr std::string_view kIsolation = "isolation level ";
+    if (found->starts_with("read")) command.read_only = *found == "read only ";
+    if (found->starts_with(kIsolation))
+      command.isolation = found->substr(kIsolation.size(), found->size() - kIsolation.size() - 1);
     rest.remove_prefix(found->size());
     if (rest.starts_with(", ")) rest.remove_prefix(2);
   }
-  return read_only;
 }
 
 syntax::Check DefinitionReader::read_check(MnemeParser::CheckContext* context,
@@ -276,7 +280,7 @@ ForeignKeyAction DefinitionReader::reference_action(MnemeParser::ReferenceAction
 
 void DefinitionReader::set_primary_key(syntax::Table& table, syntax::UniqueConstraint key) {
   if (table.primary_key)
-    refuse(key.where, "table {} has a second PRIMARY KEY; one is accepted", table.name.text);
+    refuse_as("42P16", key.where, "table {} has a second PRIMARY KEY; one is accepted", table.name.text);
   table.primary_key = std::move(key);
 }
 

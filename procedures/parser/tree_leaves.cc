@@ -212,6 +212,12 @@ syntax::Name read_name(MnemeParser::NameContext* context) {
   return {text, where};
 }
 
+syntax::Name read_any_name(MnemeParser::NameContext* context) {
+  if (!context->QUOTED_IDENTIFIER()) return read_name(context);
+  const std::string text = context->getText();
+  return {text.substr(1, text.size() - 2), location(context)};
+}
+
 syntax::Name read_relation(MnemeParser::RelationContext* context) {
   if (context->name().size() == 1) return read_name(context->name(0));
   const std::string schema = plain_name(context->name(0), context->name(0)->QUOTED_IDENTIFIER());

@@ -31,6 +31,8 @@ syntax::SourceLocation location(antlr4::ParserRuleContext* context);
 // An identifier in lower case. Words that PostgreSQL reserves, and quoted names that are not plain, are
 // refused.
 syntax::Name read_name(MnemeParser::NameContext* context);
+// A name that is no table's nor anything else's of the schema: in quotes, of any characters.
+syntax::Name read_any_name(MnemeParser::NameContext* context);
 // A table, an index or a procedure. A schema other than public is refused, as PostgreSQL does where there is
 // none.
 syntax::Name read_relation(MnemeParser::RelationContext* context);

@@ -34,7 +34,7 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
       type = Type{.kind = column.type.elements, .is_array = true, .is_text = true};
       if (type.kind == TypeKind::kDecimal || type.kind == TypeKind::kNumeric) type = text_type();
     }
-    bound->columns.push_back({column.name, type});
+    bound->columns.push_back({column.name, type, column.origin});
   }
   return bound;
 }
@@ -50,6 +50,11 @@ std::unique_ptr<BoundSelect> bind_select(const Program& program, const syntax::Q
     std::vector<Type> given = parameters;
     std::unique_ptr<BoundSelect> bound =
         bind_deep(program, query, given, session, provider, learned, targets);
+    // An array that was given is a text here, where the query uses it as a value.
+    for (size_t i = 0; i < given.size(); ++i) {
+      const Type& used = bound->procedure.variables[i].type;
+      if (given[i].is_array && used.elements != TypeKind::kNull) parameters[i] = used;
+    }
     if (!learned.any_unknown(given)) return bound;
     learned.finish(bound->procedure);
     return bind_deep(program, query, parameters, session, provider, learned, targets);

@@ -179,7 +179,9 @@ void SelectBinder::add_columns(const FromItem& item, FromStep& step, const std::
               "table \"{}\" has {} columns available but {} columns specified", step.name, columns.size(),
               item.column_aliases.size());
   }
+  origins_.resize(step.slots.begin);
   for (uint32_t i = 0; i < columns.size(); ++i) {
+    origins_.push_back(columns[i].origin);
     const bool renamed = i < item.column_aliases.size();
     scope_.add({step.name, renamed ? item.column_aliases[i].text : columns[i].name,
                 output_column(step.slots.begin + i, columns[i].type, item.where)});
@@ -191,7 +193,8 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
   const TableDefinition* table = is_public ? binder_.catalog_.find_table(item.name.text) : nullptr;
   if (table != nullptr) {
     std::vector<Column> columns;
-    for (const mneme::Column& column : table->columns) columns.push_back({column.name, column.type});
+    for (uint32_t i = 0; const mneme::Column& column : table->columns)
+      columns.push_back({column.name, column.type, ColumnOrigin{table->id, ColumnId{i++}}});
     step.lookup.access.resize(2);
     step.lookup.access[1].table = table->id;
     step.lookup.where = item.where;
@@ -469,8 +472,7 @@ void SelectBinder::arrange(FromPlan& plan, Conditions conditions) {
   CHECK(conditions.empty());
 }
 
-// The steps before the first outer join may be taken in any order. One after the other, that which finds
-// fewest rows by what is known.
+// The steps before the first outer join may be taken in any order: next is what finds fewest rows.
 void SelectBinder::order_steps(FromPlan& plan, const Conditions& conditions) {
   const auto outer = std::ranges::find_if(plan.steps, [](const FromStep& step) {
     return step.kind != FromStep::Kind::kInner || step.is_lateral;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/schema/catalog.h"
+#include "procedures/binder/command_binder.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/window_frame.h"
 
@@ -35,6 +36,7 @@ struct Slots {
 struct Column {
   std::string name;  // as PostgreSQL names it, "?column?" included
   Type type;
+  std::optional<ColumnOrigin> origin{};
 };
 
 // One table, query or function of FROM, in the order in which the joins take them.

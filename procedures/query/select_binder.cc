@@ -197,6 +197,17 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
   return call_provided(call.text, std::move(args), call.where);
 }
 
+// A parameter that is an array is, in a query, the text that spells it.
+void SelectBinder::know_array_parameter(const syntax::Expr& cast) {
+  const VariableId parameter = binder_.names_.parameter(cast.args[0]);
+  const Type& given = binder_.names_.type_of(parameter);
+  Type element = given.kind == TypeKind::kNull ? binder_.names_.read_type(cast.type) : given;
+  if (given.kind != TypeKind::kNull && !given.is_array) return;
+  Type spelled = text_type();
+  spelled.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
+  binder_.names_.set_parameter_type(parameter, spelled);
+}
+
 // Names of what the catalogs list are text, and what identifies them is a number here. 'item'::regclass is
 // the number of item, and number::regclass the name that it stands for.
 std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) {
@@ -206,8 +217,10 @@ std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, Ex
   const bool is_object = type.starts_with("reg") && binder_.provider_ != nullptr;
   if (cast.type.is_array && cast.args[0].kind == syntax::ExprKind::kArray)
     return bind_array_cast(cast, binder);
-  if (cast.type.is_array && cast.args[0].kind != syntax::ExprKind::kParameter)
+  if (cast.type.is_array) {
+    if (cast.args[0].kind == syntax::ExprKind::kParameter) know_array_parameter(cast);
     return cast_to_array(binder.bind(cast.args[0]), cast, binder);
+  }
   if (!is_name && !is_number && !is_object) return std::nullopt;
   Expr arg = binder.bind(cast.args[0]);
   if (is_name) return convert_explicitly(std::move(arg), text_type());
@@ -358,7 +371,9 @@ bool SelectBinder::has_no_rows() const {
 
 void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown) {
   const auto add = [&](std::string name, Expr value) {
-    columns_.push_back({name.empty() ? "?column?" : std::move(name), value.type});
+    const bool is_slot = value.kind == ExprKind::kColumn && value.column.value < origins_.size();
+    columns_.push_back({name.empty() ? "?column?" : std::move(name), value.type,
+                        is_slot ? origins_[value.column.value] : std::nullopt});
     select_->outputs.push_back(std::move(value));
   };
   for (const syntax::SelectItem& item : core.items) {
@@ -524,6 +539,8 @@ bool SelectBinder::bind_view(const syntax::FromItem& item, FromStep& step) {
   step.query = binder_.bind_query(*view->query, nullptr, false, &captured);
   CHECK(captured.empty());
   binder_.common_tables_ = all;
+  // A view's columns are its own, and in no catalog.
+  for (Column& column : step.query->columns) column.origin.reset();
   add_columns(item, step, step.query->columns);
   for (size_t i = item.column_aliases.size(); i < view->columns.size(); ++i)
     scope_.entries()[scope_.entries().size() - step.slots.count + i].name = view->columns[i];

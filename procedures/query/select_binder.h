@@ -94,6 +94,7 @@ class SelectBinder final : public QueryNames {
   Conditions join_conditions(const syntax::FromItem::Join& join, size_t left_entry, size_t right_entry);
   void merge_columns(const std::vector<std::string>& names, syntax::JoinKind kind, size_t left_entry,
                      size_t right_entry, ir::SourceLocation where, Conditions& conditions);
+  void know_array_parameter(const syntax::Expr& cast);
   void add_columns(const syntax::FromItem& item, FromStep& step, const std::vector<Column>& columns);
   FromStep as_group(FromPlan plan, Conditions conditions);
 
@@ -136,8 +137,9 @@ class SelectBinder final : public QueryNames {
   RowScope& scope_;
   std::unique_ptr<SelectPlan> select_ = std::make_unique<SelectPlan>();
   std::vector<Column> columns_;
-  std::vector<bool> wanted_;                      // by slot
-  std::vector<FromStep::SetFunction> set_items_;  // their slots are the last ones
+  std::vector<std::optional<ColumnOrigin>> origins_;  // of the frame's slots
+  std::vector<bool> wanted_;                          // by slot
+  std::vector<FromStep::SetFunction> set_items_;      // their slots are the last ones
   bool allows_aggregates_ = false;
   bool in_aggregate_ = false;
   bool reads_working_rows_ = false;

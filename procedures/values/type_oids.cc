@@ -30,8 +30,8 @@ constexpr std::array kTypes = {
     TypeNumbers{TypeKind::kDecimal, false, 1700, 1231, -1},
 };
 
-// name, timestamptz, unknown: values of ours, as text.
-constexpr std::array<uint32_t, 4> kDecidedByContext = {0, 19, 1184, 705};
+// name, timestamptz, unknown: values of ours, as text; void: a place for a value that a CALL gives.
+constexpr std::array<uint32_t, 5> kDecidedByContext = {0, 19, 1184, 705, kVoidOid};
 
 const TypeNumbers& type_numbers_of(const Type& type) {
   const auto found = std::ranges::find_if(kTypes, [&](const TypeNumbers& each) {
@@ -44,6 +44,8 @@ const TypeNumbers& type_numbers_of(const Type& type) {
 }  // namespace
 
 uint32_t oid_of(const Type& type) {
+  if (type.elements != TypeKind::kNull)
+    return oid_of(Type{.kind = type.elements, .is_array = true, .is_text = true});
   return type.is_array ? type_numbers_of(type).array_oid : type_numbers_of(type).oid;
 }
 

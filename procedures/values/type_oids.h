@@ -19,5 +19,6 @@ int32_t modifier_of(const Type& type);
 // the client leaves it open, or because its type is written in the same text as one of ours (name, date and
 // timestamp with time zone are). Nothing: a type that we lack.
 std::optional<Type> type_of_oid(uint32_t oid);
+inline constexpr uint32_t kVoidOid = 2278;
 
 }  // namespace mneme

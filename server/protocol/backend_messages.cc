@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "procedures/catalog/system_catalog.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme {
@@ -43,6 +44,14 @@ void write_report(const Report& report, MessageWriter& out) {
   if (!report.detail.empty()) field('D', report.detail);
   if (!report.hint.empty()) field('H', report.hint);
   if (report.position != 0) field('P', std::to_string(report.position));
+  if (!report.context.empty()) field('W', report.context);
+  if (!report.table.empty()) {
+    field('s', "public");
+    field('t', report.table);
+  }
+  if (!report.column.empty()) field('c', report.column);
+  if (!report.constraint.empty()) field('n', report.constraint);
+  if (!report.routine.empty()) field('R', report.routine);
   out.u8(0);
   out.end();
 }
@@ -78,8 +87,9 @@ void write_row_description(std::span<const ResultColumn> columns, std::span<cons
   for (size_t i = 0; i < columns.size(); ++i) {
     const Type& type = columns[i].type;
     out.text(columns[i].name);
-    out.i32(0);  // the table's oid
-    out.i16(0);  // the column's number in it
+    const std::optional<ColumnOrigin>& origin = columns[i].origin;
+    out.i32(origin ? oid_of(origin->table) : 0);
+    out.i16(origin ? int64_t{origin->column.value} + 1 : 0);
     out.i32(oid_of(type));
     out.i16(length_of(type));
     out.i32(modifier_of(type));

@@ -21,7 +21,12 @@ struct Report {
   std::string_view message;
   std::string_view detail{};
   std::string_view hint{};
-  uint32_t position = 0;  // of the character in the query, from 1; 0: none
+  std::string_view context{};
+  std::string_view table{};
+  std::string_view column{};
+  std::string_view constraint{};
+  std::string_view routine{};  // PostgreSQL's, by which some drivers know an error
+  uint32_t position = 0;       // of the character in the query, from 1; 0: none
 };
 
 // ErrorResponse, or NoticeResponse.

@@ -120,7 +120,8 @@ void write_scalar(const Type& type, const Value& value, ValueFormat format, Mess
   out.end_length(length);
 }
 
-bool wrong_binary(const Type& type, Arena& arena, SqlError& error) {
+bool wrong_binary(const Type& type, const WireReader& in, Arena& arena, SqlError& error) {
+  if (in.bad()) return fail(error, arena, sqlstate::kProtocolViolation, "insufficient data left in message");
   return fail(error, arena, sqlstate::kInvalidBinary, "incorrect binary data format for a value of type {}",
               type_name(type));
 }
@@ -151,14 +152,14 @@ bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, u
       break;
     case TypeKind::kNumeric: {
       int128 number = 0;
-      if (!read_numeric(in, type.scale, number, scale)) return wrong_binary(type, arena, error);
+      if (!read_numeric(in, type.scale, number, scale)) return wrong_binary(type, in, arena, error);
       value = Value::of_numeric(number);
       break;
     }
     default:
       CHECK(false && "strings are read as text");
   }
-  return in.is_done() || wrong_binary(type, arena, error);
+  return in.is_done() || wrong_binary(type, in, arena, error);
 }
 
 bool read_scalar(const Type& type, ByteSpan bytes, ValueFormat format, Arena& arena, Value& value,
@@ -183,27 +184,27 @@ bool read_binary_array(const Type& type, ByteSpan bytes, Arena& arena, Argument&
   const int32_t dimensions = in.i32();
   in.i32();  // whether there are NULLs: the lengths say so
   in.i32();  // the elements' type
-  if (in.bad() || dimensions < 0 || dimensions > 1) return wrong_binary(type, arena, error);
+  if (in.bad() || dimensions < 0 || dimensions > 1) return wrong_binary(type, in, arena, error);
   int32_t count = 0;
   if (dimensions == 1) {
     count = in.i32();
     in.i32();  // the lower bound
   }
   if (count < 0 || count > kMostElements || static_cast<size_t>(count) * 4 > in.remaining())
-    return wrong_binary(type, arena, error);
+    return wrong_binary(type, in, arena, error);
   const std::span<Value> elements = arena.make_array<Value>(static_cast<size_t>(count));
   for (Value& element : elements) {
     const int32_t length = in.i32();
     element = Value::null();
     if (length == -1) continue;
     const ByteSpan part = in.bytes(static_cast<uint32_t>(length));
-    if (in.bad()) return wrong_binary(type, arena, error);
+    if (in.bad()) return wrong_binary(type, in, arena, error);
     uint8_t scale = 0;
     if (!read_scalar(type.element(), part, ValueFormat::kBinary, arena, element, scale, error)) return false;
-    if (type.kind == TypeKind::kNumeric && scale > type.scale) return wrong_binary(type, arena, error);
+    if (type.kind == TypeKind::kNumeric && scale > type.scale) return wrong_binary(type, in, arena, error);
   }
   value = Argument::of_array(elements);
-  return in.is_done() || wrong_binary(type, arena, error);
+  return in.is_done() || wrong_binary(type, in, arena, error);
 }
 
 void write_binary_array(const Type& type, std::span<const Value> elements, MessageWriter& out) {
@@ -240,6 +241,14 @@ void write_value(const Type& type, const Argument& value, ValueFormat format, Me
 bool read_value(const Type& type, ByteSpan bytes, ValueFormat format, Arena& arena, Argument& value,
                 uint8_t& scale, SqlError& error) {
   scale = type.scale;
+  if (type.elements != TypeKind::kNull) {
+    // An array of a query is the text that spells it.
+    const Type array{.kind = type.elements, .is_array = true, .is_text = true};
+    Argument elements;
+    if (!read_value(array, bytes, format, arena, elements, scale, error)) return false;
+    value = Argument::of(Value::of_text(arena.copy(*print_argument(array, elements))));
+    return true;
+  }
   if (!type.is_array) {
     Value scalar;
     if (!read_scalar(type, bytes, format, arena, scalar, scale, error)) return false;

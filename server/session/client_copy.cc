@@ -21,6 +21,14 @@ void write_binary_header(MessageWriter& out) {
   out.i32(0);  // the bytes of more header
 }
 
+// The failure of a statement that was made of a COPY: its place is none in what the client has written.
+StatementResult without_place(StatementResult failure) {
+  const std::string place = fmt::format("line {}:{}: ", failure.where.line, failure.where.column);
+  if (failure.where.line != 0 && failure.message.starts_with(place)) failure.message.erase(0, place.size());
+  failure.where = {};
+  return failure;
+}
+
 // Keeps rows as lines of COPY.
 class CopyRows final : public KeptRows {
  public:
@@ -96,7 +104,8 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
   if (!seat_.take()) return {Done::kRetry};
   std::optional<StatementResult> prepared = seat_.session().prepare(select);
   if (!prepared) return {Done::kRetry};
-  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  if (!prepared->ok())
+    return {Done::kYes, statement.query.empty() ? without_place(*std::move(prepared)) : *std::move(prepared)};
   if (!select.bound()->parameters().empty())
     return {Done::kYes, StatementResult::failure(sqlstate::kUndefinedParameter, "there is no parameter $1")};
   const auto columns = select.bound()->columns();
@@ -143,8 +152,10 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   PreparedStatement columns(*probe, {});
   std::optional<StatementResult> prepared = seat_.session().prepare(columns);
   if (!prepared) return {Done::kRetry};
-  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  if (!prepared->ok()) return {Done::kYes, without_place(*std::move(prepared))};
   const size_t width = columns.bound()->columns().size();
+  std::vector<std::string> column_names;
+  for (const ResultColumn& column : columns.bound()->columns()) column_names.push_back(column.name);
   std::string values;
   for (size_t i = 1; i <= width; ++i) values += (i == 1 ? "$" : ", $") + std::to_string(i);
   const std::string names = statement.columns.empty() ? "" : "(" + column_list(statement) + ") ";
@@ -154,10 +165,11 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   CopyIn copy{.statement = statement,
               .reader = CopyReader(statement),
               .insert = std::make_unique<PreparedStatement>(*insert, std::vector<Type>()),
-              .width = width};
+              .width = width,
+              .column_names = std::move(column_names)};
   prepared = seat_.session().prepare(*copy.insert);
   if (!prepared) return {Done::kRetry};
-  if (!prepared->ok()) return {Done::kYes, *std::move(prepared)};
+  if (!prepared->ok()) return {Done::kYes, without_place(*std::move(prepared))};
   copy.opens_block = seat_.block() == SqlSession::Block::kNone;
   copy.batches = copy.opens_block || !seat_.session().has_read_rows();
   copy.is_extended = is_extended;
@@ -174,7 +186,7 @@ ClientSession::Done ClientSession::fail_copy(const StatementResult& failure) {
   }
   StatementResult told = failure;
   if (copy_in_->reader.line() > 0)
-    told.message += fmt::format(" (COPY {}, line {})", copy_in_->statement.table, copy_in_->reader.line());
+    told.context = fmt::format("COPY {}, line {}", copy_in_->statement.table, copy_in_->reader.line());
   const uint64_t kept = copy_in_->rows - copy_in_->rows_in_batch;
   if (copy_in_->batches && kept > 0)
     told.message += fmt::format("; the first {} rows are in the table", kept);
@@ -215,7 +227,9 @@ ClientSession::Done ClientSession::copy_rows() {
       return fail_copy(
           StatementResult::failure(sqlstate::kBadCopyFormat, "extra data after last expected column"));
     if (fields.size() < types.size())
-      return fail_copy(StatementResult::failure(sqlstate::kBadCopyFormat, "missing data for column"));
+      return fail_copy(StatementResult::failure(
+          sqlstate::kBadCopyFormat,
+          fmt::format("missing data for column \"{}\"", copy_in_->column_names[fields.size()])));
     arena.reset();
     size_t bytes = 0;
     for (size_t i = 0; i < fields.size(); ++i) {

@@ -254,8 +254,7 @@ ClientSession::Done ClientSession::execute_cursor(std::string_view name, int32_t
   }
   MessageWriter writer = out();
   writer.bytes(bytes);
-  const Cursor& cursor = *cursors_.find(name)->second;
-  if (most > 0 && cursor.at < static_cast<int64_t>(cursor.rows.size())) {
+  if (most > 0 && rows.count() == static_cast<size_t>(most)) {
     write_bare('s', writer);
   } else {
     write_command_complete(fmt::format("SELECT {}", rows.count()), writer);
@@ -294,8 +293,7 @@ ClientSession::Ran ClientSession::learn_same_columns(Named& named) {
     return a.name == b.name && a.type == b.type;
   };
   if (std::ranges::equal(told, named.columns, same)) return learned;
-  return {Done::kYes,
-          StatementResult::failure(sqlstate::kNotSupported, "cached plan must not change result type")};
+  return {Done::kYes, StatementResult::failure(sqlstate::kNotSupported, std::string(kChangedResult))};
 }
 
 ClientSession::Ran ClientSession::learn_columns(Named& named) {

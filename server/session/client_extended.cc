@@ -4,13 +4,40 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "procedures/values/type_oids.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
+#include "server/session/client_tokens.h"
 #include "server/session/row_writer.h"
 
 namespace mneme {
+
+namespace {
+
+// Blanks the parameter in a list of arguments, and a comma beside it. pgjdbc writes one of type void for
+// each OUT parameter of a function, and PostgreSQL takes no notice of those.
+bool blank_argument(std::string& text, int number) {
+  const std::string name = fmt::format("${}", number);
+  size_t begin = text.find(name);
+  while (begin != text.npos && begin + name.size() < text.size() && is_ascii_digit(text[begin + name.size()]))
+    begin = text.find(name, begin + 1);
+  if (begin == text.npos) return false;
+  const size_t before = text.find_last_not_of(" \n", begin - 1);
+  const size_t after = text.find_first_not_of(" \n", begin + name.size());
+  if (before == text.npos || after == text.npos || (text[before] != ',' && text[before] != '(')) return false;
+  if (text[after] != ',' && text[after] != ')') return false;
+  std::fill_n(text.begin() + static_cast<ptrdiff_t>(begin), name.size(), ' ');
+  if (text[before] == ',') {
+    text[before] = ' ';
+  } else if (text[after] == ',') {
+    text[after] = ' ';
+  }
+  return true;
+}
+
+}  // namespace
 
 Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std::string_view text,
                                                                             std::vector<Type> given,
@@ -43,7 +70,7 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
                         {"setting", {.kind = TypeKind::kVarchar, .is_text = true}},
                         {"description", {.kind = TypeKind::kVarchar, .is_text = true}}};
     } else {
-      named->columns = {{set->name, {.kind = TypeKind::kVarchar, .is_text = true}}};
+      named->columns = {{Settings::shown_name(set->name), {.kind = TypeKind::kVarchar, .is_text = true}}};
     }
   }
   return named;
@@ -76,8 +103,11 @@ ClientSession::Done ClientSession::parse(ByteSpan body) {
   const std::string_view text = in.text();
   const int count = in.i16();
   std::vector<Type> given;
+  std::vector<int> voids;
   for (int i = 0; i < count; ++i) {
-    const std::optional<Type> type = type_of_oid(in.u32());
+    const uint32_t oid = in.u32();
+    const std::optional<Type> type = type_of_oid(oid);
+    if (oid == kVoidOid) voids.push_back(i + 1);
     if (!type && !in.bad()) {
       report(StatementResult::failure(sqlstate::kNotSupported,
                                       fmt::format("the type of parameter ${} is not supported", i + 1)));
@@ -95,7 +125,14 @@ ClientSession::Done ClientSession::parse(ByteSpan body) {
     failure = StatementResult::failure(sqlstate::kDuplicateStatement,
                                        fmt::format("prepared statement \"{}\" already exists", name));
   }
-  const Query::Part part = parts.empty() ? Query::Part() : parts[0];
+  Query::Part part = parts.empty() ? Query::Part() : parts[0];
+  if (!voids.empty() && !Tokens(part.text).take_word("call")) {
+    for (const int number : voids) {
+      // It is NULL, of whatever type, and nothing looks at it.
+      if (blank_argument(part.text, number))
+        given[number - 1] = {.kind = TypeKind::kVarchar, .is_text = true};
+    }
+  }
   std::shared_ptr<Named> named;
   if (failure.ok()) {
     Result<std::shared_ptr<Named>> made = name_statement(part.text, std::move(given), failure);
@@ -299,11 +336,16 @@ void ClientSession::hand_out(Portal& portal, int32_t most) {
   MessageWriter writer = out();
   writer.bytes(rest.first(end));
   portal.at += end;
-  const bool is_limited = most > 0 && count == static_cast<size_t>(most);
-  if (is_limited && portal.at < portal.rows.size()) return write_bare('s', writer);
-  // A SELECT's tag counts the rows that this Execute has given, as PostgreSQL's does.
-  const bool is_select = portal.tag.starts_with("SELECT");
-  write_command_complete(is_select ? fmt::format("SELECT {}", count) : portal.tag, writer);
+  // As in PostgreSQL, which has not looked yet whether there are more.
+  if (most > 0 && count == static_cast<size_t>(most)) return write_bare('s', writer);
+  // The tag counts the rows that this Execute has given, as PostgreSQL's does.
+  const size_t number = portal.tag.rfind(' ') + 1;
+  const bool has_count = !portal.named->columns.empty() || !columns_of(*portal.named).empty();
+  if (has_count && number > 0 && is_ascii_digit(portal.tag[number])) {
+    write_command_complete(fmt::format("{}{}", portal.tag.substr(0, number), count), writer);
+  } else {
+    write_command_complete(portal.tag, writer);
+  }
 }
 
 ClientSession::Done ClientSession::close(ByteSpan body) {

@@ -12,6 +12,7 @@
 #include "procedures/values/type_oids.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/row_writer.h"
+#include "server/session/violations.h"
 
 namespace mneme {
 namespace {
@@ -160,10 +161,16 @@ void ClientSession::report(const StatementResult& failure, std::string_view text
   if (!failure.raised.empty()) report_notices(failure);
   MessageWriter writer = out();
   const size_t mark = replies_.mark();
+  const Violation violation = violation_of(failure.sqlstate, message);
   write_report({.sqlstate = failure.sqlstate,
                 .message = message,
                 .detail = failure.detail,
                 .hint = failure.hint,
+                .context = failure.context,
+                .table = violation.table,
+                .column = violation.column,
+                .constraint = violation.constraint,
+                .routine = message == kChangedResult ? "RevalidateCachedQuery" : "",
                 .position = position_of(failure.where, text, offset)},
                writer);
   if (failure.lsn) replies_.hold(mark, *failure.lsn);
@@ -202,7 +209,12 @@ void ClientSession::report_notices(const StatementResult& result) {
   }
   if (least == "error") return;
   if (!result.warning.empty()) {
-    write_report({.severity = Severity::kWarning, .sqlstate = "25001", .message = result.warning}, writer);
+    const bool wants_block = result.warning == "there is no transaction in progress" ||
+                             result.warning.ends_with("can only be used in transaction blocks");
+    write_report({.severity = Severity::kWarning,
+                  .sqlstate = wants_block ? sqlstate::kNoActiveTransaction : sqlstate::kActiveTransaction,
+                  .message = result.warning},
+                 writer);
   }
   for (std::string_view rest = least == "warning" ? std::string_view() : result.notice; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
@@ -268,6 +280,9 @@ ClientSession::Done ClientSession::handle(const ClientMessage& frame) {
       const std::string_view text = in.text();
       if (!in.is_done()) return protocol_error("invalid message format");
       query_.emplace(split(text));
+      // It takes the place of what has no name.
+      statements_.erase("");
+      portals_.erase("");
       return Done::kYes;
     }
     case 'P':
@@ -324,6 +339,10 @@ ClientSession::Done ClientSession::run_query() {
     MessageWriter writer = out();
     write_bare('I', writer);
   }
+  if (query_->next == 0 && query_->parts.size() > 1 && !read_parts()) {
+    end_query();
+    return Done::kYes;
+  }
   while (query_->next < query_->parts.size()) {
     if (!is_tried_again_) begin_statement();
     const Done done = run_part(query_->parts[query_->next]);
@@ -350,17 +369,25 @@ void ClientSession::end_query() {
   query_.reset();
 }
 
-ClientSession::Done ClientSession::run_part(Query::Part& part) {
-  if (part.named == nullptr) {
-    StatementResult failure;
-    Result<std::shared_ptr<Named>> named = name_statement(part.text, {}, failure);
-    if (!named) {
-      if (seat_.is_taken()) seat_.session().fail_block();
-      report(failure, part.text, part.offset);
-      return Done::kFailed;
-    }
-    part.named = *std::move(named);
+bool ClientSession::read_part(Query::Part& part) {
+  if (part.named != nullptr) return true;
+  StatementResult failure;
+  Result<std::shared_ptr<Named>> named = name_statement(part.text, {}, failure);
+  if (!named) {
+    if (seat_.is_taken()) seat_.session().fail_block();
+    report(failure, part.text, part.offset);
+    return false;
   }
+  part.named = *std::move(named);
+  return true;
+}
+
+bool ClientSession::read_parts() {
+  return std::ranges::all_of(query_->parts, [&](Query::Part& part) { return read_part(part); });
+}
+
+ClientSession::Done ClientSession::run_part(Query::Part& part) {
+  if (!read_part(part)) return Done::kFailed;
   Named& named = *part.named;
   const bool alone = query_->parts.size() == 1;
   const auto fail = [&](const StatementResult& failure) {

@@ -122,6 +122,7 @@ class ClientSession {
     CopyReader reader;
     std::unique_ptr<PreparedStatement> insert;
     size_t width;
+    std::vector<std::string> column_names;
     uint64_t rows = 0;
     size_t rows_in_batch = 0;
     size_t batch_bytes = 0;
@@ -152,6 +153,10 @@ class ClientSession {
   Done handle(const ClientMessage& frame);
 
   Done run_query();
+  // Whether the statement is one; otherwise it is reported.
+  bool read_part(Query::Part& part);
+  // All are read before the first runs: where one of them is none, none runs.
+  bool read_parts();
   Done run_part(Query::Part& part);
   void end_query();
 
@@ -194,6 +199,8 @@ class ClientSession {
   Done execute_cursor(std::string_view name, int32_t most);
   // Learns the columns of EXECUTE and FETCH, which are another statement's.
   Ran learn_columns(Named& named);
+  // By the routine in PostgreSQL that says so, pgjdbc knows that it is to prepare the statement again.
+  static constexpr std::string_view kChangedResult = "cached plan must not change result type";
   // Learns them again, and refuses columns that differ from those that the client was told.
   Ran learn_same_columns(Named& named);
   void follow_savepoint(const syntax::Command& command);

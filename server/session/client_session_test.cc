@@ -325,7 +325,7 @@ TEST_F(ClientSessionTest, BlocksHoldTheirSeatAndFail) {
   EXPECT_THAT(told("COMMIT"), ElementsAre("C ROLLBACK", "Z I"));
   EXPECT_EQ(host_.free(), 2U);
   EXPECT_THAT(told("SELECT id FROM item WHERE price = 9"), ElementsAre("T id:23", "C SELECT 0", "Z I"));
-  EXPECT_THAT(told("COMMIT"), ElementsAre("N 25001", "C COMMIT", "Z I"));
+  EXPECT_THAT(told("COMMIT"), ElementsAre("N 25P01", "C COMMIT", "Z I"));
   EXPECT_THAT(told("BEGIN READ ONLY"), ElementsAre("C BEGIN", "Z T"));
   EXPECT_THAT(told("DELETE FROM item"), ElementsAre("E 25006", "Z E"));
   EXPECT_THAT(told("ROLLBACK"), ElementsAre("C ROLLBACK", "Z I"));

@@ -479,6 +479,7 @@ std::optional<ClientStatement> read_own(std::string_view text) {
     if (what != "all" && what != "plans" && what != "sequences" && what != "temp" && what != "temporary")
       syntax_error(tokens);
     discard.all = what == "all";
+    discard.name = what == "temporary" ? "temp" : what;
     statement.what = discard;
   } else if (tokens.take_word("deallocate")) {
     DiscardStatement discard;

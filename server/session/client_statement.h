@@ -31,7 +31,7 @@ struct SetStatement {
 struct DiscardStatement {
   bool all = false;  // DISCARD ALL, or DEALLOCATE ALL
   bool is_deallocate = false;
-  std::string name;  // of the prepared statement
+  std::string name;  // of the prepared statement, or what is discarded
 };
 
 struct CopyStatement {

@@ -1,6 +1,9 @@
 // The statements of a client: SQL's, and the session's own.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
@@ -112,7 +115,8 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
   const SqlSession::Block before = seat_.block();
   if (command.kind == Kind::kBegin && is_implicit_) {
     is_implicit_ = false;  // it is the client's from here on
-    return {Done::kYes, tagged("BEGIN")};
+    settings_.begin_block(command.isolation);
+    return {Done::kYes, tagged(command.is_start ? "START TRANSACTION" : "BEGIN")};
   }
   const bool is_of_savepoint =
       command.kind == Kind::kSavepoint || command.kind == Kind::kRelease || command.kind == Kind::kRollBackTo;
@@ -131,9 +135,11 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
     result->warning = "there is no transaction in progress";
     is_implicit_ = false;
   }
+  if (result->ok() && command.is_start) result->tag = "START TRANSACTION";
   if (result->ok()) follow_savepoint(command);
   const SqlSession::Block after = seat_.block();
-  if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen) settings_.begin_block();
+  if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen)
+    settings_.begin_block(command.isolation);
   if (before != SqlSession::Block::kNone && after == SqlSession::Block::kNone)
     after_block(result->ok() && result->tag == "COMMIT");
   return {Done::kYes, *std::move(result)};
@@ -207,6 +213,14 @@ StatementResult ClientSession::run_set(const SetStatement& statement, ResultSink
     share_settings();
     return tagged("RESET");
   }
+  if (statement.is_local && statement.kind == Kind::kSet && !in_block()) {
+    Settings tried = settings_;
+    StatementResult done = statement.value ? tried.set(statement.name, *statement.value, true)
+                                           : tried.reset(statement.name, true);
+    if (done.ok()) done.tag = "SET";
+    if (done.ok()) done.warning = "SET LOCAL can only be used in transaction blocks";
+    return done;
+  }
   StatementResult done = statement.kind == Kind::kReset || !statement.value
                              ? settings_.reset(statement.name, statement.is_local)
                              : settings_.set(statement.name, *statement.value, statement.is_local);
@@ -216,8 +230,6 @@ StatementResult ClientSession::run_set(const SetStatement& statement, ResultSink
     add({settings_.get(statement.name).value_or("")});
     done.tag = "SELECT 1";
   }
-  if (done.ok() && statement.is_local && statement.kind == Kind::kSet && !in_block())
-    done.warning = "SET LOCAL can only be used in transaction blocks";
   if (!done.ok() && seat_.is_taken()) seat_.session().fail_block();
   return done;
 }
@@ -249,7 +261,9 @@ StatementResult ClientSession::discard(const DiscardStatement& statement) {
     settings_.reset_all();
     share_settings();
   }
-  return tagged(statement.all ? "DISCARD ALL" : "DISCARD");
+  std::string tag = "DISCARD " + statement.name;
+  std::ranges::transform(tag, tag.begin(), [](char c) { return is_ascii_letter(c) ? c & ~0x20 : c; });
+  return tagged(std::move(tag));
 }
 
 }  // namespace mneme

@@ -19,6 +19,9 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+constexpr const char* kIsolation = "transaction_isolation";
+constexpr const char* kDefaultIsolation = "default_transaction_isolation";
+
 // The values of a parameter that is a duration: a number of milliseconds, or one with a unit.
 constexpr std::string_view kDuration = "milliseconds";
 
@@ -129,6 +132,11 @@ std::optional<std::string> Settings::get(std::string_view name) const {
   return found == values_.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::string Settings::shown_name(const std::string& name) {
+  const Parameter* parameter = find(name);
+  return parameter == nullptr ? name : std::string(parameter->name);
+}
+
 uint64_t Settings::milliseconds(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? 0 : milliseconds_of(found->second).value_or(0);
@@ -173,7 +181,7 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
           fmt::format("invalid value for parameter \"{}\": \"{}\"; accepted here: {}", parameter->name, value,
                       parameter->accepted));
     }
-    // What runs is serializable, whatever is asked for; a style of dates prints as ISO.
+    // A style of dates prints as ISO.
     // PostgreSQL converts nothing for SQL_ASCII, and takes valid text of the server's encoding.
     if (key == "client_encoding") stored = lower_case(value) == "sql_ascii" ? "SQL_ASCII" : "UTF8";
     if (key == "datestyle")
@@ -183,8 +191,13 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
       stored = low == "on" || low == "true" || low == "yes" || low == "1" ? "on" : "off";
     }
   }
+  // What runs is serializable, whatever is asked for, and SHOW says what was.
+  const bool is_level = key == kIsolation || key == kDefaultIsolation;
+  if (is_level) stored = lower_case(value) == "default" ? "serializable" : lower_case(value);
   values_[key] = stored;
   if (!is_local && before_block_) after_block_[key] = stored;
+  // The level of the transactions that follow.
+  if (key == kDefaultIsolation) (before_block_ ? after_block_ : values_)[kIsolation] = stored;
   StatementResult done;
   done.tag = "SET";
   return done;
@@ -214,6 +227,11 @@ StatementResult Settings::start_with(std::string_view name, const std::string& v
   StatementResult done = set(name, value, false);
   if (done.ok()) defaults_[lower_case(name)] = values_[lower_case(name)];
   return done;
+}
+
+void Settings::begin_block(const std::string& isolation) {
+  if (!before_block_) before_block_ = values_;
+  if (!isolation.empty()) values_[kIsolation] = isolation;
 }
 
 void Settings::end_block(bool is_committed) {

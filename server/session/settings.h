@@ -34,6 +34,8 @@ class Settings {
     std::string value;
   };
   std::vector<Shown> all() const;
+  // The name as PostgreSQL writes it.
+  static std::string shown_name(const std::string& name);
   // A success, or why not. `is_local`: until the block ends.
   StatementResult set(std::string_view name, const std::string& value, bool is_local);
   StatementResult reset(std::string_view name, bool is_local);
@@ -42,7 +44,8 @@ class Settings {
   // The client's startup packet: the values that RESET goes back to.
   StatementResult start_with(std::string_view name, const std::string& value);
 
-  void begin_block() { before_block_ = values_; }
+  // `isolation`: the level that BEGIN asks for, or empty.
+  void begin_block(const std::string& isolation);
   void end_block(bool is_committed);
 
   // Parameters that the client is told about, whose value has changed since the last call, or all at the

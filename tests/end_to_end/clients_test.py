@@ -1,18 +1,23 @@
-"""Goal: drivers and tools that were written for PostgreSQL drive `mneme serve` as they are: SQLAlchemy over psycopg2, psycopg 3, sysbench.
+"""Goal: drivers and tools that were written for PostgreSQL drive `mneme serve` as they are: SQLAlchemy over psycopg2, psycopg 3, pgjdbc,
+node-postgres, sysbench.
 
-Method: programs of tests/clients, which check what they are answered, and sysbench's own workloads, each on a fresh database.
+Method: programs of tests/clients, each on a fresh database, and sysbench's own workloads. Those in Python check what they are answered; those in
+Java and JavaScript print it, and are run against a PostgreSQL server, too, which is to answer the same.
 """
 
 import pathlib
 import subprocess
 import unittest
 
+from bridge import Bridge
+from postgres import Postgres
 from program import LONGEST_COMMAND_SECONDS, EndToEndTest
 from serve_test import Server
 
 CLIENTS = pathlib.Path(__file__).resolve().parents[1] / "clients"
 # The one that Debian's packages are for; another one may come first on the path.
 PYTHON = "/usr/bin/python3"
+PGJDBC = pathlib.Path("/usr/share/java/postgresql.jar")
 WORKLOADS = ("oltp_read_write", "oltp_read_only", "oltp_write_only", "oltp_point_select", "oltp_update_index", "oltp_update_non_index",
              "oltp_insert", "oltp_delete")
 
@@ -34,6 +39,30 @@ class Clients(EndToEndTest):
 
     def test_psycopg(self):
         self.run_client(PYTHON, "-B", CLIENTS / "driver_client.py")
+
+    def same_as_postgres(self, *command):
+        """Runs the command against both servers."""
+        postgres = Postgres()
+        self.addCleanup(postgres.close)
+        bridge = Bridge(postgres.folder / ".s.PGSQL.5432")
+        self.addCleanup(bridge.close)
+        told = []
+        for environment in ({**postgres.new_database(), "PGHOST": "127.0.0.1", "PGPORT": str(bridge.port)}, self.server.environment):
+            result = subprocess.run([str(word) for word in command], capture_output=True, text=True, encoding="utf-8",
+                                    env={**environment, "TZ": "UTC"}, timeout=LONGEST_COMMAND_SECONDS, check=False)
+            self.assertEqual(result.returncode, 0, self.told(result))
+            lines = result.stdout.splitlines()
+            self.assertEqual(lines[-1], "== end", self.told(result))
+            told.append(lines)
+        self.assertEqual(told[1], told[0])
+
+    def test_pgjdbc(self):
+        self.same_as_postgres("java", "-cp", PGJDBC, CLIENTS / "JdbcClient.java")
+
+    def test_node_postgres(self):
+        if not (CLIENTS / "node" / "node_modules" / "pg").is_dir():
+            self.skipTest("npm has not fetched node-postgres (scripts/setup)")
+        self.same_as_postgres("node", CLIENTS / "node" / "node_client.js")
 
     def test_sysbench(self):
         environment = self.server.environment
