@@ -188,7 +188,7 @@ bool substring_of_pattern(Arguments arguments, Arena& arena, Value& result, SqlE
 
 // ---- text ----
 
-bool is_plain_name(std::string_view name) {
+bool is_unquoted_name(std::string_view name) {
   return !name.empty() && !is_ascii_digit(name[0]) &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
@@ -286,8 +286,8 @@ class Formatter {
       return fail(error_, arena_, sqlstate::kNullNotAllowed,
                   "null values cannot be formatted as an SQL identifier");
     } else if (!value.is_null()) {
-      part = type == 'I' && !is_plain_name(value.as_text()) ? doubled(value.as_text(), '"')
-                                                            : std::string(value.as_text());
+      part = type == 'I' && !is_unquoted_name(value.as_text()) ? doubled(value.as_text(), '"')
+                                                               : std::string(value.as_text());
     }
     const size_t length = count_characters(part);
     const std::string blanks(width > length ? width - length : 0, ' ');

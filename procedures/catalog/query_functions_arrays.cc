@@ -16,7 +16,7 @@ constexpr Type kTextElements{.kind = TypeKind::kVarchar, .is_text = true, .eleme
 constexpr Type kIntElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kInt};
 constexpr Type kElement{.kind = TypeKind::kVarchar, .is_text = true};
 constexpr Type kSmallNumber{.kind = TypeKind::kInt};
-constexpr Type kTruth{.kind = TypeKind::kBoolean};
+constexpr Type kTruthValue{.kind = TypeKind::kBoolean};
 
 using Arguments = std::span<const Value>;
 
@@ -230,8 +230,8 @@ constexpr QueryFunction kArrayFunctions[] = {
     {"array_ndims", 1, 1, {kArrayType}, kSmallNumber, array_ndims},
     {"array_dims", 1, 1, {kArrayType}, kElement, array_dims},
     {"trim_array", 2, 2, {kArrayType, kSmallNumber}, kArrayType, trim_array, true, 0},
-    {"mneme_array_contains", 2, 2, {kArrayType, kArrayType}, kTruth, array_contains, true, {}, true},
-    {"mneme_array_overlaps", 2, 2, {kArrayType, kArrayType}, kTruth, array_overlaps, true, {}, true},
+    {"mneme_array_contains", 2, 2, {kArrayType, kArrayType}, kTruthValue, array_contains, true, {}, true},
+    {"mneme_array_overlaps", 2, 2, {kArrayType, kArrayType}, kTruthValue, array_overlaps, true, {}, true},
     {"string_to_array", 2, 3, {kElement, kElement, kElement}, kTextElements, string_to_array, false},
 };
 

@@ -14,7 +14,7 @@ constexpr size_t kMostSets = 4096;
 constexpr size_t kMostCubed = 12;
 
 // An item of ROLLUP or CUBE may be several columns in parentheses.
-std::vector<syntax::Expr> parts_of(const syntax::Expr& expr) {
+std::vector<syntax::Expr> cubed_parts_of(const syntax::Expr& expr) {
   if (expr.kind != syntax::ExprKind::kRow) return {expr};
   return {expr.args.begin(), expr.args.end()};
 }
@@ -26,7 +26,7 @@ Sets sets_of_function(const syntax::Expr& call) {
     std::vector<syntax::Expr>& set = sets.emplace_back();
     for (size_t i = 0; i < count; ++i) {
       if (!takes(i)) continue;
-      for (syntax::Expr& part : parts_of(call.args[i])) set.push_back(std::move(part));
+      for (syntax::Expr& part : cubed_parts_of(call.args[i])) set.push_back(std::move(part));
     }
   };
   if (call.text == "rollup") {
@@ -44,7 +44,7 @@ Sets sets_of(MnemeParser::GroupItemContext* item) {
     const syntax::Expr expr = read_expression(item->expression());
     const bool is_function = expr.kind == syntax::ExprKind::kCall && expr.qualifier.empty() && !expr.star &&
                              (expr.text == "rollup" || expr.text == "cube");
-    return is_function ? sets_of_function(expr) : Sets{parts_of(expr)};
+    return is_function ? sets_of_function(expr) : Sets{cubed_parts_of(expr)};
   }
   if (item->groupItem().empty()) return Sets(1);
   expect_word(item->IDENTIFIER(0), {"grouping"});

@@ -576,9 +576,10 @@ std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* co
   for (auto* written : context->doLanguage()) {
     const std::string language =
         written->STRING() ? read_string(written->STRING()) : lowered(written->name()->getText());
-    if (language != "plpgsql")
-      refuse_as(sqlstate::kNotSupported, location(written), "LANGUAGE {} is not supported; DO is plpgsql",
-                language);
+    if (language != "plpgsql") {
+      refuse_as(sqlstate::kUndefinedObject, location(written),
+                "language \"{}\" does not exist for DO; it is plpgsql", language);
+    }
   }
   auto procedure = std::make_shared<syntax::Procedure>();
   procedure->name = {"inline_code_block", location(context)};

@@ -67,8 +67,8 @@ class StringWriter {
     out_ += text_.substr(at_, bytes);
     at_ = std::min(at_ + bytes, text_.size());
   }
-  // Puts `written` in the place of so many bytes, and blanks behind it so that the rest of the line stays where
-  // it is, if it can.
+  // Puts `written` in the place of so many bytes, and blanks behind it so that the rest of the line stays
+  // where it is, if it can.
   void put(std::string written, size_t bytes) {
     if (written.size() < bytes) written.append(bytes - written.size(), ' ');
     out_ += written;

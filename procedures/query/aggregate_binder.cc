@@ -129,10 +129,10 @@ Aggregate SelectBinder::bind_aggregate_parts(const syntax::Expr& call) {
   const bool takes_group = is_percentile || aggregate.kind == Aggregate::Kind::kMode;
   if (takes_group != call.within_group) {
     if (takes_group) {
-      refuse_as(sqlstate::kWrongObject, call.where, "WITHIN GROUP is required for ordered-set aggregate {}",
-                call.text);
+      refuse_as(sqlstate::kUndefinedFunction, call.where,
+                "WITHIN GROUP is required for ordered-set aggregate {}", call.text);
     }
-    refuse_as(sqlstate::kWrongObject, call.where,
+    refuse_as(sqlstate::kUndefinedFunction, call.where,
               "{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", call.text);
   }
   if (takes_group) {

@@ -28,8 +28,8 @@ namespace mneme {
 
 class BoundStatement {
  public:
-  // `command`: an operation, a CALL or a DO. `given`: the types of its first parameters; kNull where the context
-  // is to decide. `session`: of the client.
+  // `command`: an operation, a CALL or a DO. `given`: the types of its first parameters; kNull where the
+  // context is to decide. `session`: of the client.
   BoundStatement(const Program& program, std::shared_ptr<const syntax::Command> command,
                  std::span<const Type> given = {}, std::shared_ptr<const SessionValues> session = nullptr);
 

@@ -1,5 +1,5 @@
-// LiveSession's CREATE TABLE AS and SELECT INTO: a CREATE TABLE of the query's columns, which is the change of the
-// schema that the log has, and an INSERT of its rows.
+// LiveSession's CREATE TABLE AS and SELECT INTO: a CREATE TABLE of the query's columns, which is the change of
+// the schema that the log has, and an INSERT of its rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,8 @@ class KeptQueryRows final : public ResultSink {
 
   bool is_too_large() const { return bytes_ > kMostKeptBytes; }
   const std::vector<std::vector<Argument>>& rows() const { return rows_; }
-  // How many digits all numbers of the column have after the point; nothing where they differ, or there is none.
+  // How many digits all numbers of the column have after the point; nothing where they differ, or there is
+  // none.
   std::optional<uint8_t> digits(size_t column) const {
     if (column >= digits_.size() || differ_[column]) return std::nullopt;
     return digits_[column];

@@ -1,7 +1,6 @@
 -- Forms of expressions and queries that have shorter ones, and strings in all their spellings.
 SELECT $$it's$$, $x$a$$b$x$, 'plain';
-SELECT $$a$$ || $$b$$ AS joined, length($$
-$$);
+SELECT $$a$$ || $$b$$ AS joined, length($$ $$) AS blanks;
 SELECT U&'\0041\00e9' AS a, U&'d!0061t' UESCAPE '!' AS b, U&'\+01F600' AS c, U&'a\\b' AS d;
 SELECT U&'\00zz';
 TABLE dept ORDER BY id;

@@ -41,7 +41,7 @@ SELECT bit_and(id) AS a, bit_or(id) AS b, bit_xor(id) AS c, bit_or(rank) AS d FR
 SELECT bit_and(name) FROM emp;
 SELECT variance(id) AS a, var_pop(id) AS b, var_samp(id) AS c, stddev(id) AS d, stddev_pop(id) AS e, stddev_samp(id) AS f FROM emp;
 SELECT variance(salary) AS a, var_pop(salary) AS b, stddev(salary) AS c, stddev_pop(salary) AS d FROM emp;
-SELECT variance(bonus) AS a, var_pop(bonus) AS b, stddev(bonus) AS c, stddev_pop(bonus) AS d FROM emp;
+SELECT variance(bonus) AS a, var_pop(bonus) AS b, stddev(bonus) AS c, stddev_pop(bonus) AS d FROM (SELECT bonus FROM emp ORDER BY id) x;
 SELECT variance(id) AS a, var_pop(id) AS b, stddev(id) AS c FROM emp WHERE id = 1;
 SELECT variance(id) AS a, var_pop(id) AS b FROM emp WHERE false;
 SELECT dept, stddev(salary), variance(bonus) FROM emp GROUP BY dept ORDER BY dept;
