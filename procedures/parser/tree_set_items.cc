@@ -1,4 +1,6 @@
 // The items of SET: what UPDATE and ON CONFLICT DO UPDATE give columns.
+#include <algorithm>
+
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/tree_reader.h"
 
@@ -11,6 +13,12 @@ void read_set_query(MnemeParser::SetItemContext* context, syntax::Operation& ope
   const std::shared_ptr<const syntax::Query> rows = read_query(context->nestedQuery());
   const auto where = location(context->nestedQuery());
   const auto columns = context->nameList()->name();
+  if (rows->more.empty() && rows->first.select) {
+    const std::vector<syntax::SelectItem>& items = rows->first.select->items;
+    const bool has_star = std::ranges::any_of(items, &syntax::SelectItem::star);
+    if (!has_star && items.size() != columns.size())
+      refuse(where, "number of columns does not match number of values");
+  }
   for (size_t i = 0; i < columns.size(); ++i) {
     operation.columns.push_back(read_name(columns[i]));
     auto query = std::make_shared<syntax::Query>();

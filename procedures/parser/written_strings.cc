@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "procedures/ir/source_error.h"
 
 namespace mneme {
 
@@ -174,8 +175,15 @@ class StringWriter {
       end = at + 3;
     }
     const std::optional<std::string> text = decoded(written, escape);
-    if (!text) return copy(end);
+    if (!text) refuse(here(), "invalid Unicode escape: it is \\XXXX or \\+XXXXXX, of a character");
     put(in_quotes(*text), end);
+  }
+
+  ir::SourceLocation here() const {
+    const std::string_view before = text_.substr(0, at_);
+    const size_t line = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
+    return {static_cast<uint32_t>(std::ranges::count(before, '\n')) + 1,
+            static_cast<uint32_t>(at_ - line) + 1};
   }
 
   void dollar() {

@@ -14,8 +14,8 @@
 namespace mneme {
 
 // Returns the text with dollar-quoted strings and strings of U& as '...', and the quoted body of a routine or
-// of DO in dollars. Strings inside of a body in dollars are written so, too. What ends too early, or has
-// an escape that means nothing, stays as it is, for the parser to refuse.
+// of DO in dollars. Strings inside of a body in dollars are written so, too. What ends too early
+// stays as it is, for the parser to refuse. Throws SourceError where U&'...' has an escape of no character.
 std::string with_plain_strings(std::string_view text);
 
 }  // namespace mneme
