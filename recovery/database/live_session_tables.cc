@@ -1,5 +1,5 @@
-// LiveSession's CREATE TABLE AS and SELECT INTO: a CREATE TABLE of the query's columns, which is the change of
-// the schema that the log has, and an INSERT of its rows.
+// LiveSession's CREATE TABLE AS and SELECT INTO: a CREATE TABLE of the query's columns, which is the change
+// of the schema that the log has, and an INSERT of its rows.
 #include <fmt/format.h>
 
 #include <algorithm>
