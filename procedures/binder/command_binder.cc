@@ -11,6 +11,7 @@
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/binder/operation_binder.h"
+#include "procedures/binder/statement_binder.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/array_text.h"
@@ -407,6 +408,20 @@ BoundCall bind_call(const Program& program, const syntax::Command& call, std::ve
     if (!LearnedTypes::any_unknown(parameters)) return bound;
     learn(bound.procedure, bound.procedure.body, parameters);
     return bind_call_deep(program, call, parameters);
+  });
+}
+
+std::unique_ptr<BoundBlock> bind_block(const Program& program, const syntax::Command& command) {
+  return on_deep_stack([&] {
+    auto bound = std::make_unique<BoundBlock>();
+    const ProgramRoutines routines(program);
+    std::vector<IndexId> ordered;
+    ProcedureBinder binder(program.catalog, bound->strings, ordered, &routines);
+    bound->procedure =
+        binder.bind(*command.block, ProcedureId{static_cast<uint32_t>(program.procedures.size())});
+    for (ir::Operation& operation : bound->procedure.operations)
+      expect_no_order_of_hash_tables(program.catalog, operation);
+    return bound;
   });
 }
 

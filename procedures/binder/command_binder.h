@@ -16,6 +16,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,12 @@ struct BoundCall {
   std::vector<Array> arrays;  // by the callee's parameters
 };
 
+// The block of DO: a procedure without parameters, and without a name that anything else knows.
+struct BoundBlock {
+  ir::Procedure procedure;
+  std::deque<std::string> strings;
+};
+
 // What the binding of a statement says of its parameters: the type of each is that of the first place that
 // names it.
 class LearnedTypes {
@@ -87,5 +94,6 @@ class LearnedTypes {
 BoundQuery bind_query(const Program& program, const syntax::Operation& operation,
                       std::vector<Type>& parameters, const SessionValues* session = nullptr);
 BoundCall bind_call(const Program& program, const syntax::Command& call, std::vector<Type>& parameters);
+std::unique_ptr<BoundBlock> bind_block(const Program& program, const syntax::Command& command);
 
 }  // namespace mneme

@@ -388,6 +388,8 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
 Expr ExpressionBinder::bind_concat(const syntax::Expr& expr) {
   Expr left = bind(expr.args[0]);
   Expr right = bind(expr.args[1]);
+  if (query_ != nullptr && (left.type.elements != TypeKind::kNull || right.type.elements != TypeKind::kNull))
+    return query_->concat_arrays(std::move(left), std::move(right), expr.where);
   if (query_ != nullptr) {
     left = with_own_digits_if_numeric(std::move(left));
     right = with_own_digits_if_numeric(std::move(right));

@@ -39,6 +39,8 @@ class QueryNames {
   virtual std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) = 0;
   // An array of values, a subscript of an array, a composite value's field, or a bit operator.
   virtual ir::Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) = 0;
+  // left || right, one of which is an array.
+  virtual ir::Expr concat_arrays(ir::Expr left, ir::Expr right, ir::SourceLocation where) = 0;
   // A cast to a type that only such descriptions have: oid, name, regclass ...
   virtual std::optional<ir::Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) = 0;
 };

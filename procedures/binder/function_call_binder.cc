@@ -101,6 +101,9 @@ class NamesInFunction final : public QueryNames {
   Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override {
     return outside_.bind_array(expr, binder);
   }
+  Expr concat_arrays(Expr left, Expr right, ir::SourceLocation where) override {
+    return outside_.concat_arrays(std::move(left), std::move(right), where);
+  }
   std::optional<Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override {
     return outside_.bind_catalog_cast(cast, binder);
   }

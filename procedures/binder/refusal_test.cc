@@ -78,8 +78,6 @@ const RefusalRow kStatements[] = {
      R"(2:37: PostgreSQL does not allow FOR UPDATE with aggregates; leave it out)"},
     {R"(SELECT id INTO v FROM account WHERE id = 1 FOR UPDATE NOWAIT;)",
      R"(2:55: NOWAIT is not supported; FOR UPDATE alone is accepted)"},
-    {R"(SELECT id INTO v FROM account WHERE id = 1 FOR SHARE;)",
-     R"(2:48: FOR SHARE is not supported; leave it out: transactions are serializable as they are)"},
     {R"(SELECT id INTO v FROM acount WHERE id = 1;)",
      R"(2:23: there is no table acount; a file creates a table before it is used)"},
     {R"(SELECT ident INTO v FROM account WHERE id = 1;)",

@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "procedures/catalog/object_numbers.h"
+#include "procedures/catalog/query_functions.h"
 #include "procedures/catalog/system_catalog.h"
 #include "procedures/values/array_text.h"
 
@@ -455,11 +456,23 @@ std::optional<query::ProvidedTables::Function> SystemCatalog::find_function(cons
     if (each.name == name && arguments >= each.least && arguments <= each.most)
       return Function{i, each.arguments, each.result};
   }
+  for (size_t i = 0; i < count_query_functions(); ++i) {
+    const QueryFunction& each = query_function(i);
+    if (each.name != name || arguments < each.least || arguments > each.most) continue;
+    const auto number = static_cast<uint32_t>(std::size(kDefinitions) + i);
+    const bool is_volatile = name == "random" || name == "gen_random_uuid";
+    return Function{number, each.arguments, each.result, each.like, each.compares, is_volatile};
+  }
   return std::nullopt;
 }
 
 bool SystemCatalog::call(uint32_t function, std::span<const Value> arguments, Arena& arena, Value& result,
                          SqlError& error) const {
+  if (function >= std::size(kDefinitions)) {
+    const QueryFunction& called = query_function(function - std::size(kDefinitions));
+    result = Value::null();
+    return (called.is_strict && any_null(arguments)) || called.call(arguments, arena, result, error);
+  }
   const Definition& definition = kDefinitions[function];
   result = definition.call(*this, arguments, arena);
   if (definition.call != setting || !is_missing_setting(arguments, result)) return true;

@@ -9,13 +9,17 @@ file : fileItem (SEMICOLON fileItem)* SEMICOLON? EOF ;
 fileItem : definition | drop ;
 
 definition
-  : createTable | createIndex | createProcedure | alterTable | alterIndex | createSequence | alterSequence | createView ;
+  : createTable | createTableAs | createIndex | createProcedure | alterTable | alterIndex | createSequence | alterSequence | createView ;
 
 // One statement of an SQL session
 
 command
-  : (query | insert | update | deleteRows | callProcedure | definition | drop | truncate | transactionControl)
+  : (query | insert | update | deleteRows | callProcedure | definition | drop | truncate | transactionControl | doBlock)
     SEMICOLON? EOF ;
+
+doBlock : DO doLanguage? DOLLAR_QUOTE block SEMICOLON? DOLLAR_QUOTE doLanguage? ;
+
+doLanguage : LANGUAGE (name | STRING) ;
 
 callProcedure : CALL relation LPAREN (expression (COMMA expression)*)? RPAREN ;
 
@@ -80,9 +84,16 @@ wholeExpression : expression EOF ;
 createTable
   : CREATE TABLE (IF NOT EXISTS)? relation LPAREN tableElement (COMMA tableElement)* RPAREN storage? ;
 
+// The words at the end: WITH DATA, WITH NO DATA.
+createTableAs
+  : CREATE TABLE (IF NOT EXISTS)? relation nameList? storage? AS query (WITH IDENTIFIER IDENTIFIER?)? ;
+
 storage : WITH LPAREN name EQUAL (INTEGER | STRING | name) (COMMA name EQUAL (INTEGER | STRING | name))* RPAREN ;
 
-tableElement : tableConstraint | column ;
+tableElement : tableConstraint | column | likeTable ;
+
+// INCLUDING DEFAULTS, EXCLUDING CONSTRAINTS, INCLUDING ALL ...
+likeTable : LIKE relation (IDENTIFIER (ALL | GENERATED | IDENTIFIER))* ;
 
 column : name typeName columnConstraint* ;
 
@@ -212,7 +223,7 @@ label : LABEL_OPEN labelName LABEL_CLOSE ;
 // A label may be any word that PL/pgSQL itself does not reserve: SQL's reserved words are ordinary ones to it.
 labelName
   : name
-  | AND | ANY | ARRAY | AS | ASC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | COLUMN | CONSTRAINT | CONTINUE | CREATE | DEFAULT
+  | AND | ANY | ARRAY | AS | ASC | ASYMMETRIC | SYMMETRIC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | COLUMN | CONSTRAINT | CONTINUE | CREATE | DEFAULT
   | DELETE_ | DESC | DISTINCT | DOUBLE_ | ELSEIF | ELSIF | EXCEPTION | EXIT | FALSE_ | INNER | INOUT | INSERT | IS | JOIN | LIMIT
   | OFFSET | ON | ONLY | ORDER | OUT_ | PERFORM | PRECISION | PRIMARY | RAISE | RETURN | RETURNING | SELECT | SET | TABLE | TRUE_ | UNIQUE
   | UPDATE | VALUES | WHERE | WINDOW | WITH | WITHOUT
@@ -238,21 +249,23 @@ fromItem : relation (AS? name)? ;
 fromRest : COMMA fromItem | INNER? JOIN fromItem ON expression ;
 
 // The two words: NULLS FIRST or NULLS LAST.
-orderItem : expression (ASC | DESC)? (IDENTIFIER IDENTIFIER)? ;
+orderItem : expression (ASC | DESC | USING (LESS | GREATER))? (IDENTIFIER IDENTIFIER)? ;
 
 limit : LIMIT (ALL | expression) ;
 
 offset : OFFSET expression IDENTIFIER? ;
 
-// FETCH FIRST n ROWS ONLY
-fetch : FETCH IDENTIFIER primary? IDENTIFIER ONLY ;
+// FETCH FIRST n ROWS ONLY, or WITH TIES
+fetch : FETCH IDENTIFIER primary? IDENTIFIER (ONLY | WITH IDENTIFIER) ;
 
-forUpdate : FOR UPDATE ;
+// FOR UPDATE, NO KEY UPDATE, SHARE or KEY SHARE, OF tables, and NOWAIT or SKIP LOCKED
+forUpdate
+  : FOR (UPDATE | IDENTIFIER KEY UPDATE | IDENTIFIER | KEY IDENTIFIER) (IDENTIFIER name (COMMA name)*)? IDENTIFIER? ;
 
 into : INTO STRICT? target (COMMA target)* ;
 
 insert
-  : INSERT INTO relation (AS name)? nameList? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES | selectQuery)
+  : with? INSERT INTO relation (AS name)? nameList? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES | selectQuery)
     onConflict? returning? ;
 
 // ON CONFLICT ... DO NOTHING or DO UPDATE
@@ -265,15 +278,16 @@ insertValue : DEFAULT | expression ;
 
 // FROM and USING, DEFAULT and a list in parentheses: a session's alone.
 update
-  : UPDATE ONLY? relation (AS? name)? SET setItem (COMMA setItem)* (FROM tableItem (COMMA tableItem)*)?
+  : with? UPDATE ONLY? relation (AS? name)? SET setItem (COMMA setItem)* (FROM tableItem (COMMA tableItem)*)?
     (WHERE expression)? returning? ;
 
 setItem
   : name EQUAL (DEFAULT | expression)
-  | nameList EQUAL name? LPAREN (DEFAULT | expression) (COMMA (DEFAULT | expression))* RPAREN ;
+  | nameList EQUAL name? LPAREN (DEFAULT | expression) (COMMA (DEFAULT | expression))* RPAREN
+  | nameList EQUAL LPAREN nestedQuery RPAREN ;
 
 deleteRows
-  : DELETE_ FROM ONLY? relation (AS? name)? (USING tableItem (COMMA tableItem)*)? (WHERE expression)? returning? ;
+  : with? DELETE_ FROM ONLY? relation (AS? name)? (USING tableItem (COMMA tableItem)*)? (WHERE expression)? returning? ;
 
 returning : RETURNING selectItem (COMMA selectItem)* into? ;
 
@@ -290,17 +304,19 @@ selectQuery : with? (selectCore | LPAREN query RPAREN) setOperation* queryTail ;
 // The word after WITH is RECURSIVE.
 with : WITH IDENTIFIER? commonTable (COMMA commonTable)* ;
 
-commonTable : name nameList? AS (NOT? IDENTIFIER)? LPAREN query RPAREN ;
+commonTable : name nameList? AS (NOT? IDENTIFIER)? LPAREN (query | insert | update | deleteRows) RPAREN ;
 
 setOperation : (UNION | EXCEPT | INTERSECT) (ALL | DISTINCT)? (selectCore | values | LPAREN query RPAREN) ;
 
 queryTail : (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | fetch | forUpdate)* ;
 
 selectCore
-  : SELECT (ALL | DISTINCT (ON LPAREN expression (COMMA expression)* RPAREN)?)? (queryItem (COMMA queryItem)*)? into?
+  : SELECT (ALL | distinct)? (queryItem (COMMA queryItem)*)? into?
     (FROM tableItem (COMMA tableItem)*)? (WHERE where=expression)?
-    (GROUP BY groupItem (COMMA groupItem)*)? (HAVING having=expression)?
+    (GROUP BY (ALL | DISTINCT)? groupItem (COMMA groupItem)*)? (HAVING having=expression)?
     (WINDOW namedWindow (COMMA namedWindow)*)? ;
+
+distinct : DISTINCT (ON LPAREN expression (COMMA expression)* RPAREN)? ;
 
 namedWindow : name AS LPAREN windowDefinition RPAREN ;
 
@@ -319,9 +335,13 @@ frameBound : IDENTIFIER IDENTIFIER | expression IDENTIFIER ;
 // EXCLUDE CURRENT ROW, GROUP, TIES or NO OTHERS
 frameExclusion : IDENTIFIER (GROUP | IDENTIFIER IDENTIFIER?) ;
 
-groupItem : expression ;
+// ROLLUP and CUBE are read as functions. The two words: GROUPING SETS.
+groupItem
+  : LPAREN RPAREN
+  | IDENTIFIER IDENTIFIER LPAREN groupItem (COMMA groupItem)* RPAREN
+  | expression ;
 
-values : VALUES insertRow (COMMA insertRow)* ;
+values : VALUES insertRow (COMMA insertRow)* | TABLE ONLY? queriedRelation ;
 
 queryItem : STAR | (name DOT)? name DOT STAR | expression (AS columnLabel | name)? ;
 
@@ -368,9 +388,10 @@ comparison : membership (compareOperator ((ANY | SOME | ALL) LPAREN (nestedQuery
 compareOperator : EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUAL ;
 
 membership
-  : concatenation (NOT? BETWEEN concatenation AND concatenation
+  : concatenation (NOT? BETWEEN (SYMMETRIC | ASYMMETRIC)? concatenation AND concatenation
                   | NOT? IN_ LPAREN (nestedQuery | expression (COMMA expression)*) RPAREN
-                  | NOT? (LIKE | ILIKE) concatenation (ESCAPE STRING)?
+                  | NOT? (LIKE | ILIKE) (ANY | SOME | ALL) LPAREN expression RPAREN
+                  | NOT? (LIKE | ILIKE | IDENTIFIER TO) concatenation (ESCAPE STRING)?
                   | matchOperator concatenation)? ;
 
 // Perhaps as OPERATOR(pg_catalog.~).
@@ -379,13 +400,16 @@ matchOperator
   | IDENTIFIER LPAREN name DOT (MATCHES | MATCHES_ANY_CASE | NOT_MATCHES | NOT_MATCHES_ANY_CASE | LIKES | NOT_LIKES | EQUAL) RPAREN ;
 
 // All other operators, as PostgreSQL has them: on one level, from the left.
-concatenation : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE) bitTerm)* ;
+concatenation
+  : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE | CONTAINS | CONTAINED | OVERLAPS) bitTerm)* ;
 
-bitTerm : MATCHES* sum ;
+bitTerm : (MATCHES | SQUARE_ROOT | AT_SIGN)* sum ;
 
 sum : product ((PLUS | MINUS) product)* ;
 
-product : signedTerm ((STAR | SLASH | PERCENT) signedTerm)* ;
+product : power ((STAR | SLASH | PERCENT) power)* ;
+
+power : signedTerm (CARET signedTerm)* ;
 
 signedTerm : (PLUS | MINUS) signedTerm | cast ;
 
@@ -403,13 +427,17 @@ primary
   | name LPAREN concatenation IN_ concatenation RPAREN                                        # positionCall
   | name LPAREN expression FROM expression (FOR expression)? RPAREN                           # substringCall
   | name LPAREN IDENTIFIER expression FROM expression RPAREN                                  # trimCall
+  | name LPAREN expression IDENTIFIER expression FROM expression (FOR expression)? RPAREN     # overlayCall
   | EXISTS LPAREN nestedQuery RPAREN                                                          # existsQuery
   | (name DOT)? functionName LPAREN (STAR | (DISTINCT | ALL)? expression (COMMA expression)*
-    (ORDER BY orderItem (COMMA orderItem)*)?)? RPAREN (IDENTIFIER LPAREN WHERE expression RPAREN)? over?  # call
+    (ORDER BY orderItem (COMMA orderItem)*)?)? RPAREN withinGroup? (IDENTIFIER LPAREN WHERE expression RPAREN)? over?  # call
   | name (DOT name (DOT name)?)?                                                              # reference
   | LPAREN expression (COMMA expression)* RPAREN (DOT name)*                                  # parenthesis
   | LPAREN nestedQuery RPAREN                                                                 # scalarQuery
   ;
+
+// The word: WITHIN.
+withinGroup : IDENTIFIER GROUP LPAREN ORDER BY orderItem (COMMA orderItem)* RPAREN ;
 
 whenBranch : WHEN expression THEN expression ;
 

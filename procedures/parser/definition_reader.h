@@ -81,6 +81,11 @@ class DefinitionReader {
   void column(MnemeParser::ColumnContext* context, syntax::Table& table) const;
 
   syntax::Table table(MnemeParser::CreateTableContext* context) const;
+  static syntax::Table table(MnemeParser::CreateTableAsContext* context);
+  static syntax::LikeTable like(MnemeParser::LikeTableContext* context);
+  // The INTO of a SELECT that makes a table; nullptr where the command is another one.
+  static MnemeParser::IntoContext* into_of(MnemeParser::CommandContext* context);
+  syntax::Definition table_of_select(MnemeParser::QueryContext* query, MnemeParser::IntoContext* into) const;
 
   // How full PostgreSQL packs its pages means nothing to rows in memory.
   static void check_storage(MnemeParser::StorageContext* context);

@@ -10,6 +10,7 @@
 #include "procedures/parser/reserved_words.h"
 #include "procedures/parser/syntax_advice.h"
 #include "procedures/parser/tree_reader.h"
+#include "procedures/parser/written_strings.h"
 
 namespace mneme {
 namespace {
@@ -386,7 +387,8 @@ class ParsedText {
 
 }  // namespace
 
-syntax::File parse(std::string_view source, size_t lines_before) {
+syntax::File parse(std::string_view written, size_t lines_before) {
+  const std::string source = with_plain_strings(written);
   return on_deep_stack([&] {
     ParsedText text(source, "the file ends in the middle of a definition", /*is_command=*/false,
                     lines_before);
@@ -394,14 +396,16 @@ syntax::File parse(std::string_view source, size_t lines_before) {
   });
 }
 
-syntax::Expr parse_expression(std::string_view source) {
+syntax::Expr parse_expression(std::string_view written) {
+  const std::string source = with_plain_strings(written);
   return on_deep_stack([&] {
     ParsedText text(source, "the expression ends too early", /*is_command=*/true);
     return read_expression(text.parser().wholeExpression()->expression());
   });
 }
 
-syntax::Command parse_command(std::string_view source) {
+syntax::Command parse_command(std::string_view written) {
+  const std::string source = with_plain_strings(written);
   return on_deep_stack([&] {
     ParsedText text(source, "the statement ends too early", /*is_command=*/true);
     return read_command(text.parser().command(), source, text.tokens());

@@ -31,6 +31,7 @@ std::optional<syntax::Operation> plain_select(const syntax::Operation& operation
   const syntax::SelectCore& core = *query.first.select;
   const bool nulls_placed = std::ranges::any_of(
       query.order, [](const syntax::OrderItem& item) { return item.nulls_first.has_value(); });
+  if (query.with_ties) return std::nullopt;
   if (core.distinct || core.has_group || core.having || nulls_placed || core.items.empty())
     return std::nullopt;
   syntax::Operation plain;

@@ -79,6 +79,7 @@ enum class ExprKind {
 inline constexpr const char* kExpandArray = "information_schema._pg_expandarray";
 
 struct Query;
+struct Operation;
 struct Expr;
 struct OrderItem;
 struct Window;
@@ -92,8 +93,9 @@ struct Expr {
   bool has_subject = false;
   bool has_else = false;
   bool ignores_case = false;
-  bool is_all = false;  // kAny: ALL in its place
-  bool joined = false;  // as ir::Expr's
+  bool is_all = false;        // kAny: ALL in its place
+  bool joined = false;        // as ir::Expr's
+  bool within_group = false;  // kCall: `order` is that of WITHIN GROUP
   std::string text;
   std::string qualifier;
   std::string column_name;  // kCall: what PostgreSQL names a column after, where it is not `text`
@@ -203,9 +205,24 @@ struct Check {
   bool is_of_column = false;
 };
 
+// LIKE table INCLUDING ..., in the place of columns.
+struct LikeTable {
+  Name table;
+  size_t place = 0;  // so many columns stand before it
+  bool defaults = false;
+  bool constraints = false;
+  bool identity = false;
+  bool indexes = false;
+};
+
 struct Table {
   Name name;
   bool if_not_exists = false;
+  std::vector<LikeTable> like;
+  // CREATE TABLE AS and SELECT INTO: the query whose columns, and rows, are the table's.
+  std::shared_ptr<const Query> query;
+  std::vector<Name> column_names;  // with a query
+  bool with_data = true;
   std::vector<ColumnDefinition> columns;
   std::optional<UniqueConstraint> primary_key;
   std::vector<UniqueConstraint> unique;
@@ -347,7 +364,9 @@ struct SelectCore {
   std::vector<SelectItem> items;
   std::vector<FromItem> from;
   std::optional<Expr> condition;
-  std::vector<Expr> group;
+  // Without GROUPING SETS there is one set.
+  std::vector<std::vector<Expr>> grouping_sets;
+  bool distinct_sets = false;  // GROUP BY DISTINCT
   bool has_group = false;
   std::optional<Expr> having;
   std::vector<NamedWindow> windows;
@@ -372,6 +391,7 @@ struct Query {
     Name name;
     std::vector<Name> columns;
     std::shared_ptr<const Query> query;
+    std::shared_ptr<const Operation> change;  // INSERT, UPDATE or DELETE in the query's place
   };
 
   SourceLocation where;
@@ -383,6 +403,7 @@ struct Query {
   std::vector<OrderItem> order;
   std::optional<Expr> limit;
   std::optional<Expr> offset;
+  bool with_ties = false;  // FETCH FIRST ... WITH TIES
   std::optional<SourceLocation> for_update;
 };
 
@@ -418,6 +439,9 @@ struct Operation {
   std::optional<OnConflict> on_conflict = std::nullopt;
   std::shared_ptr<const Query> query;  // insert: whose rows are inserted; select of a session: the whole
   std::vector<FromItem> from;          // update's FROM, delete's USING
+  // Of an insert, update or delete of a session, as a query's.
+  std::vector<Query::CommonTable> with = {};
+  bool recursive = false;
 
   // The insert of one of them.
   Operation with_row(const std::vector<Expr>& row) const {
@@ -595,7 +619,8 @@ struct Command {
     kRollBack,
     kSavepoint,
     kRelease,
-    kRollBackTo
+    kRollBackTo,
+    kDo
   };
 
   Kind kind = Kind::kOperation;
@@ -603,6 +628,7 @@ struct Command {
   std::optional<Operation> operation;
   std::optional<Definition> definition;             // kCreate, kAlter
   std::vector<Definition> further;                  // kAlter: its other actions
+  std::shared_ptr<const Procedure> block;           // kDo: of no name
   DefinitionKind altered = DefinitionKind::kTable;  // kAlter
   Name name;                                        // kCall: the procedure; of a savepoint
   std::vector<Expr> args;                           // kCall

@@ -218,7 +218,7 @@ void DefinitionReader::changed(MnemeParser::AlterActionContext* action, syntax::
   } else if (auto* set = dynamic_cast<MnemeParser::SetDefaultContext*>(action)) {
     made.kind = AlterationKind::kSetDefault;
     made.changed = read_name(set->name());
-    made.initial = read_default(set->concatenation());
+    made.initial = read_concatenation(set->concatenation());
     made.initial_text = source_of(set->concatenation()->getStart(), set->concatenation()->getStop());
   } else if (auto* drop = dynamic_cast<MnemeParser::DropDefaultContext*>(action)) {
     made.kind = AlterationKind::kDropDefault;

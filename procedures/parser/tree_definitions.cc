@@ -26,7 +26,13 @@ syntax::File DefinitionReader::read(MnemeParser::FileContext* context) {
       definition.text = source_of(drop->getStart(), drop->getStop());
       continue;
     }
-    for (syntax::Definition& each : definitions(item->definition())) file.push_back(std::move(each));
+    for (syntax::Definition& each : definitions(item->definition())) {
+      if (each.table && (each.table->query || !each.table->like.empty())) {
+        refuse_as(sqlstate::kNotSupported, location(item),
+                  "CREATE TABLE AS and LIKE are a session's statements; a file says what the columns are");
+      }
+      file.push_back(std::move(each));
+    }
   }
   return file;
 }
@@ -48,6 +54,11 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
   syntax::Command command;
   command.where = location(context);
   command.parameters = count_parameters();
+  if (MnemeParser::IntoContext* into = into_of(context)) {
+    command.kind = syntax::Command::Kind::kCreate;
+    command.definition = table_of_select(context->query(), into);
+    return command;
+  }
   command.operation = read_operation(context, tokens_);
   if (auto* call = context->callProcedure()) {
     command.kind = syntax::Command::Kind::kCall;
@@ -86,6 +97,9 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
       command.restarts = true;
     }
     if (!truncate->IDENTIFIER().empty()) expect_word(truncate->IDENTIFIER().back(), {"identity"});
+  } else if (context->doBlock()) {
+    command.kind = syntax::Command::Kind::kDo;
+    command.block = read_do(context->doBlock(), tokens_);
   } else if (auto* control = context->transactionControl()) {
     const bool begins = control->BEGIN() || control->START();
     read_modes(control->transactionMode(), command);
@@ -124,6 +138,7 @@ std::vector<syntax::Definition> DefinitionReader::definitions(MnemeParser::Defin
   std::vector<syntax::Definition> made(1);
   syntax::Definition& definition = made.front();
   if (context->createTable()) definition.table = table(context->createTable());
+  if (context->createTableAs()) definition.table = table(context->createTableAs());
   if (context->createIndex()) definition.index = index(context->createIndex());
   if (context->createProcedure()) {
     definition.procedure = std::make_shared<const syntax::Procedure>(procedure(context->createProcedure()));
@@ -353,7 +368,7 @@ void DefinitionReader::column(MnemeParser::ColumnContext* context, syntax::Table
     } else if (auto* initial = dynamic_cast<MnemeParser::DefaultValueContext*>(item)) {
       if (column.initial)
         refuse(location(initial), "column {} has a second DEFAULT; leave one out", column.name.text);
-      column.initial = read_default(initial->concatenation());
+      column.initial = read_concatenation(initial->concatenation());
       const size_t begin = initial->concatenation()->getStart()->getStartIndex();
       column.initial_text =
           source_.substr(begin, initial->concatenation()->getStop()->getStopIndex() + 1 - begin);
@@ -392,6 +407,11 @@ syntax::Table DefinitionReader::table(MnemeParser::CreateTableContext* context) 
   for (auto* element : context->tableElement()) {
     if (element->column()) {
       column(element->column(), table);
+      continue;
+    }
+    if (element->likeTable()) {
+      table.like.push_back(like(element->likeTable()));
+      table.like.back().place = table.columns.size();
       continue;
     }
     auto* item = element->tableConstraint();

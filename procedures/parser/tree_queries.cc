@@ -25,14 +25,30 @@ class QueryReader {
     Query query;
     query.where = location(context);
     if (context->with()) {
-      query.with = common_tables(context->with());
-      query.recursive = context->with()->IDENTIFIER() != nullptr;
-      if (query.recursive) expect_word(context->with()->IDENTIFIER(), {"recursive"});
+      query.with = read_with(context->with(), query.recursive);
     }
     query.first = std::move(first);
     for (auto* more : context->setOperation()) query.more.push_back(set_operation(more));
     read_tail(context->queryTail(), query);
     return query;
+  }
+
+  static std::vector<Query::CommonTable> common_tables(MnemeParser::WithContext* context) {
+    std::vector<Query::CommonTable> tables;
+    for (auto* item : context->commonTable()) {
+      Query::CommonTable table;
+      table.name = read_name(item->name());
+      if (item->nameList()) table.columns = read_names(item->nameList());
+      if (item->IDENTIFIER()) expect_word(item->IDENTIFIER(), {"materialized"});
+      if (!item->query()) {
+        refuse_as(sqlstate::kNotSupported, location(item),
+                  "statements that change rows are not supported in WITH; run them one after the other, in a "
+                  "BEGIN block");
+      }
+      table.query = std::make_shared<const Query>(read_query(item->query()));
+      tables.push_back(std::move(table));
+    }
+    return tables;
   }
 
   static QueryPart part(MnemeParser::SelectCoreContext* select, MnemeParser::ValuesContext* values,
@@ -41,6 +57,9 @@ class QueryReader {
     if (select) {
       part.where = location(select);
       part.select = core(select);
+    } else if (values && values->TABLE()) {
+      part.where = location(values);
+      part.select = whole_table(values);
     } else if (values) {
       part.where = location(values);
       for (auto* row : values->insertRow()) {
@@ -67,17 +86,23 @@ class QueryReader {
   }
 
  private:
-  static std::vector<Query::CommonTable> common_tables(MnemeParser::WithContext* context) {
-    std::vector<Query::CommonTable> tables;
-    for (auto* item : context->commonTable()) {
-      Query::CommonTable table;
-      table.name = read_name(item->name());
-      if (item->nameList()) table.columns = read_names(item->nameList());
-      if (item->IDENTIFIER()) expect_word(item->IDENTIFIER(), {"materialized"});
-      table.query = std::make_shared<const Query>(read_query(item->query()));
-      tables.push_back(std::move(table));
-    }
-    return tables;
+  // TABLE t is SELECT * FROM t.
+  static SelectCore whole_table(MnemeParser::ValuesContext* context) {
+    SelectCore core;
+    core.where = location(context);
+    syntax::SelectItem& all = core.items.emplace_back();
+    all.star = true;
+    all.expr.where = core.where;
+    FromItem& item = core.from.emplace_back();
+    item.where = location(context->queriedRelation());
+    read_relation_of(context->queriedRelation(), item);
+    return core;
+  }
+
+  static void read_relation_of(MnemeParser::QueriedRelationContext* context, FromItem& item) {
+    const auto names = context->name();
+    item.name = read_name(names.back());
+    if (names.size() == 2) item.schema = read_name(names[0]).text;
   }
 
   static Query::More set_operation(MnemeParser::SetOperationContext* context) {
@@ -103,6 +128,12 @@ class QueryReader {
       limited = true;
       expect_word(fetch->IDENTIFIER(0), {"first", "next"});
       expect_word(fetch->IDENTIFIER(1), {"row", "rows"});
+      if (fetch->WITH()) {
+        expect_word(fetch->IDENTIFIER(2), {"ties"});
+        query.with_ties = true;
+        if (query.order.empty())
+          refuse(location(fetch), "WITH TIES cannot be specified without ORDER BY clause");
+      }
       if (fetch->primary()) {
         query.limit = read_primary(fetch->primary());
         continue;
@@ -118,26 +149,43 @@ class QueryReader {
       if (offset->IDENTIFIER()) expect_word(offset->IDENTIFIER(), {"row", "rows"});
       query.offset = read_expression(offset->expression());
     }
-    for (auto* lock : context->forUpdate()) query.for_update = location(lock);
+    for (auto* lock : context->forUpdate()) {
+      std::vector<std::string> tables;
+      if (query.first.select) {
+        for (const FromItem& item : query.first.select->from) add_table_names(item, tables);
+      }
+      query.for_update = read_lock(lock, tables);
+    }
+  }
+
+  static void add_table_names(const FromItem& item, std::vector<std::string>& names) {
+    for (const FromItem& first : item.first) add_table_names(first, names);
+    for (const FromItem::Join& join : item.joins) add_table_names(join.item, names);
+    if (item.kind != FromItem::Kind::kJoins)
+      names.push_back((item.alias.empty() ? item.name : item.alias).text);
   }
 
   static SelectCore core(MnemeParser::SelectCoreContext* context) {
     SelectCore core;
     core.where = location(context);
-    if (context->into()) {
+    // The command's own INTO has been read by then (into_of()).
+    const bool is_of_command = dynamic_cast<MnemeParser::CommandContext*>(context->parent->parent) != nullptr;
+    if (context->into() && !is_of_command) {
       refuse(location(context->into()),
              "INTO fills a procedure's variables, and there is none around this statement; leave it out");
     }
-    core.distinct = context->DISTINCT() != nullptr;
-    for (auto* expr : context->expression()) {
-      if (expr != context->where && expr != context->having)
-        core.distinct_on.push_back(read_expression(expr));
+    if (auto* distinct = context->distinct()) {
+      core.distinct = true;
+      for (auto* expr : distinct->expression()) core.distinct_on.push_back(read_expression(expr));
     }
     for (auto* item : context->queryItem()) core.items.push_back(query_item(item));
     for (auto* item : context->tableItem()) core.from.push_back(table_item(item));
     if (context->where) core.condition = read_expression(context->where);
     core.has_group = context->GROUP() != nullptr;
-    for (auto* item : context->groupItem()) core.group.push_back(read_expression(item->expression()));
+    if (core.has_group) {
+      core.grouping_sets = read_grouping_sets(context->groupItem(), location(context));
+      core.distinct_sets = context->DISTINCT() != nullptr;
+    }
     if (context->having) core.having = read_expression(context->having);
     for (auto* window : context->namedWindow())
       core.windows.push_back({read_name(window->name()), read_window(window->windowDefinition())});
@@ -180,9 +228,7 @@ class QueryReader {
     FromItem item;
     item.where = location(context);
     if (auto* table = dynamic_cast<MnemeParser::NamedTableContext*>(context)) {
-      const auto names = table->queriedRelation()->name();
-      item.name = read_name(names.back());
-      if (names.size() == 2) item.schema = read_name(names[0]).text;
+      read_relation_of(table->queriedRelation(), item);
       read_alias(table->tableAlias(), item);
     } else if (auto* derived = dynamic_cast<MnemeParser::DerivedTableContext*>(context)) {
       item.kind = FromItem::Kind::kQuery;
@@ -222,12 +268,19 @@ void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::st
   refuse(location(word->getSymbol()), "\"{}\" is not understood here", word->getText());
 }
 
+std::vector<Query::CommonTable> read_with(MnemeParser::WithContext* context, bool& recursive) {
+  recursive = context->IDENTIFIER() != nullptr;
+  if (recursive) expect_word(context->IDENTIFIER(), {"recursive"});
+  return QueryReader::common_tables(context);
+}
+
 FromItem read_table_item(MnemeParser::TableItemContext* context) {
   return QueryReader::table_item(context);
 }
 
 syntax::OrderItem read_order_item(MnemeParser::OrderItemContext* context) {
-  syntax::OrderItem item{read_expression(context->expression()), context->DESC() != nullptr};
+  const bool descends = context->DESC() != nullptr || context->GREATER() != nullptr;
+  syntax::OrderItem item{read_expression(context->expression()), descends};
   if (!context->IDENTIFIER().empty()) {
     expect_word(context->IDENTIFIER(0), {"nulls"});
     expect_word(context->IDENTIFIER(1), {"first", "last"});

@@ -52,8 +52,18 @@ syntax::Expr read_primary(MnemeParser::PrimaryContext* context);
 syntax::Query read_query(MnemeParser::QueryContext* context);
 std::shared_ptr<const syntax::Query> read_query(MnemeParser::NestedQueryContext* context);
 std::shared_ptr<const syntax::Query> read_query(MnemeParser::SelectQueryContext* context);
+// The tables of WITH, and whether it is RECURSIVE.
+std::vector<syntax::Query::CommonTable> read_with(MnemeParser::WithContext* context, bool& recursive);
+// The sets of GROUP BY, as PostgreSQL makes them of ROLLUP, CUBE and GROUPING SETS.
+std::vector<std::vector<syntax::Expr>> read_grouping_sets(
+    const std::vector<MnemeParser::GroupItemContext*>& items, syntax::SourceLocation where);
+// FOR UPDATE or a weaker lock, of which all are FOR UPDATE here. `tables`: what OF may name.
+syntax::SourceLocation read_lock(MnemeParser::ForUpdateContext* context,
+                                 const std::vector<std::string>& tables);
 syntax::FromItem read_table_item(MnemeParser::TableItemContext* context);
 std::vector<syntax::Expr> read_row(MnemeParser::InsertRowContext* context);
+// Adds the columns and their values to the operation's.
+void read_set_item(MnemeParser::SetItemContext* context, syntax::Operation& operation);
 syntax::OrderItem read_order_item(MnemeParser::OrderItemContext* context);
 // Refuses a word, which the lexer has no token for, that is none of those accepted here.
 void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::string_view> accepted);
@@ -61,8 +71,11 @@ syntax::Window read_window(MnemeParser::WindowDefinitionContext* context);
 syntax::Window read_window(MnemeParser::OverContext* context);
 // Any word, in lower case, or a quoted text in valid UTF-8 as it is: what follows AS in a select list.
 syntax::Name read_column_label(antlr4::ParserRuleContext* context);
-// The value of a column's DEFAULT.
-syntax::Expr read_default(MnemeParser::ConcatenationContext* context);
+// Parts of an expression: the value of a column's DEFAULT is a concatenation.
+syntax::Expr read_concatenation(MnemeParser::ConcatenationContext* context);
+syntax::Expr read_conjunction(MnemeParser::ConjunctionContext* context);
+// Returns a call, or nothing where it is none.
+std::optional<syntax::Expr> read_special_call(MnemeParser::PrimaryContext* context);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
 // The statement of a function in LANGUAGE sql, as PL/pgSQL would write it.
 syntax::Block read_sql_body(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens,
@@ -74,6 +87,9 @@ syntax::Statement read_raise(MnemeParser::RaiseStatementContext* context);
 // another.
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
                                                 antlr4::TokenStream& tokens);
+// The block of DO, as a procedure without parameters.
+std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* context,
+                                                 antlr4::TokenStream& tokens);
 syntax::File read_file(MnemeParser::FileContext* context, std::string_view source,
                        antlr4::CommonTokenStream& tokens);
 syntax::Command read_command(MnemeParser::CommandContext* context, std::string_view source,

@@ -42,7 +42,7 @@ class StatementReader {
   syntax::OnConflict on_conflict(MnemeParser::OnConflictContext* context);
   syntax::Operation update(MnemeParser::UpdateContext* context);
   syntax::Operation delete_rows(MnemeParser::DeleteRowsContext* context);
-  static void read_set_item(MnemeParser::SetItemContext* context, syntax::Operation& operation);
+  void read_with_of(MnemeParser::WithContext* context, syntax::Operation& operation) const;
 
   syntax::Operation begin(ir::OperationKind kind, antlr4::ParserRuleContext* context);
   void read_into(MnemeParser::IntoContext* context, syntax::Operation& operation);
@@ -178,7 +178,12 @@ syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* c
     if (operation.offset) refuse(location(offset), "OFFSET is written twice in one statement");
     operation.offset = read_expression(offset->expression());
   }
-  for (auto* lock : context->forUpdate()) operation.for_update = location(lock);
+  for (auto* lock : context->forUpdate()) {
+    std::vector<std::string> tables;
+    for (const syntax::TableReference& each : operation.tables)
+      tables.push_back((each.alias.empty() ? each.table : each.alias).text);
+    operation.for_update = read_lock(lock, tables);
+  }
   return operation;
 }
 
@@ -191,6 +196,7 @@ syntax::Operation StatementReader::query(MnemeParser::QueryContext* context) {
 
 syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kInsert, context);
+  read_with_of(context->with(), operation);
   operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->name()) operation.tables[0].alias = read_name(context->name());
   if (context->nameList()) {
@@ -213,6 +219,15 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   if (context->onConflict()) operation.on_conflict = on_conflict(context->onConflict());
   read_returning(context->returning(), operation);
   return operation;
+}
+
+void StatementReader::read_with_of(MnemeParser::WithContext* context, syntax::Operation& operation) const {
+  if (!context) return;
+  if (!rows_go_to_user_) {
+    refuse_as(sqlstate::kNotSupported, location(context),
+              "WITH is not supported; use SELECT ... INTO variables first, and the variables here");
+  }
+  operation.with = read_with(context, operation.recursive);
 }
 
 syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* context) {
@@ -242,6 +257,7 @@ syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* 
 
 syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kUpdate, context);
+  read_with_of(context->with(), operation);
   operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->name()) operation.tables[0].alias = read_name(context->name());
   for (auto* item : context->setItem()) read_set_item(item, operation);
@@ -257,6 +273,7 @@ syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {
 
 syntax::Operation StatementReader::delete_rows(MnemeParser::DeleteRowsContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kDelete, context);
+  read_with_of(context->with(), operation);
   operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->name()) operation.tables[0].alias = read_name(context->name());
   for (auto* item : context->tableItem()) operation.from.push_back(read_table_item(item));
@@ -267,31 +284,6 @@ syntax::Operation StatementReader::delete_rows(MnemeParser::DeleteRowsContext* c
   if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
   read_returning(context->returning(), operation);
   return operation;
-}
-
-// a = value, or (a, b) = (value, value).
-void StatementReader::read_set_item(MnemeParser::SetItemContext* context, syntax::Operation& operation) {
-  const auto add_value = [&](antlr4::tree::ParseTree* child) {
-    if (auto* expression = dynamic_cast<MnemeParser::ExpressionContext*>(child)) {
-      operation.values.push_back(read_expression(expression));
-    } else if (lowered(child->getText()) == "default") {
-      syntax::Expr value;
-      value.kind = syntax::ExprKind::kDefault;
-      value.where = location(context);
-      operation.values.push_back(std::move(value));
-    }
-  };
-  if (!context->nameList()) {
-    operation.columns.push_back(read_name(context->name()));
-    add_value(context->children.back());
-    return;
-  }
-  if (context->name() && lowered(context->name()->getText()) != "row")
-    refuse(location(context->name()), "\"{}\" is not understood here", context->name()->getText());
-  for (auto* name : context->nameList()->name()) operation.columns.push_back(read_name(name));
-  for (size_t i = 1; i < context->children.size(); ++i) add_value(context->children[i]);
-  if (operation.columns.size() != operation.values.size())
-    refuse(location(context), "number of columns does not match number of values");
 }
 
 syntax::Expr StatementReader::expression_before(size_t end, std::string_view word,
@@ -577,6 +569,22 @@ syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream
 syntax::Block read_sql_body(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens,
                             bool has_result) {
   return StatementReader(tokens).sql_body(context, has_result);
+}
+
+std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* context,
+                                                 antlr4::TokenStream& tokens) {
+  for (auto* written : context->doLanguage()) {
+    const std::string language =
+        written->STRING() ? read_string(written->STRING()) : lowered(written->name()->getText());
+    if (language != "plpgsql") {
+      refuse_as(sqlstate::kUndefinedObject, location(written),
+                "language \"{}\" does not exist for DO; it is plpgsql", language);
+    }
+  }
+  auto procedure = std::make_shared<syntax::Procedure>();
+  procedure->name = {"inline_code_block", location(context)};
+  procedure->body = StatementReader(tokens).block(context->block());
+  return procedure;
 }
 
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,

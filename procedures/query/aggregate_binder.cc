@@ -16,7 +16,7 @@ using ir::ExprKind;
 namespace {
 
 // The aggregates, and the kind of each.
-constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 10> kAggregates = {{
+constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 23> kAggregates = {{
     {"count", Aggregate::Kind::kCount},
     {"sum", Aggregate::Kind::kSum},
     {"avg", Aggregate::Kind::kAverage},
@@ -27,6 +27,19 @@ constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 10> kAggregat
     {"bool_or", Aggregate::Kind::kAny},
     {"string_agg", Aggregate::Kind::kConcatenation},
     {"array_agg", Aggregate::Kind::kArray},
+    {"bit_and", Aggregate::Kind::kBitAnd},
+    {"bit_or", Aggregate::Kind::kBitOr},
+    {"bit_xor", Aggregate::Kind::kBitXor},
+    {"variance", Aggregate::Kind::kVariance},
+    {"var_samp", Aggregate::Kind::kVariance},
+    {"var_pop", Aggregate::Kind::kPopulationVariance},
+    {"stddev", Aggregate::Kind::kDeviation},
+    {"stddev_samp", Aggregate::Kind::kDeviation},
+    {"stddev_pop", Aggregate::Kind::kPopulationDeviation},
+    {"percentile_cont", Aggregate::Kind::kPercentile},
+    {"percentile_disc", Aggregate::Kind::kPercentileDisc},
+    {"mode", Aggregate::Kind::kMode},
+    {"grouping", Aggregate::Kind::kGrouping},
 }};
 
 Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax::Expr& call) {
@@ -56,6 +69,25 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       return kTruthType;
     case Aggregate::Kind::kConcatenation:
       break;
+    case Aggregate::Kind::kBitAnd:
+    case Aggregate::Kind::kBitOr:
+    case Aggregate::Kind::kBitXor:
+      if (!argument.is_integer()) undefined();
+      return argument;
+    case Aggregate::Kind::kVariance:
+    case Aggregate::Kind::kPopulationVariance:
+    case Aggregate::Kind::kDeviation:
+    case Aggregate::Kind::kPopulationDeviation:
+      if (!argument.is_number()) undefined();
+      return argument.is_floating() ? Type{.kind = TypeKind::kDouble} : kDecimalType;
+    case Aggregate::Kind::kPercentile:
+      if (!argument.is_number()) undefined();
+      return Type{.kind = TypeKind::kDouble};
+    case Aggregate::Kind::kPercentileDisc:
+    case Aggregate::Kind::kMode:
+      return argument.kind == TypeKind::kVarchar ? text_type() : argument;
+    case Aggregate::Kind::kGrouping:
+      return Type{.kind = TypeKind::kInt};
     case Aggregate::Kind::kArray: {
       Type array = text_type();
       array.elements = argument.kind == TypeKind::kSmallInt ? TypeKind::kInt : argument.kind;
@@ -74,8 +106,10 @@ bool same_aggregate(const Aggregate& a, const Aggregate& b) {
   };
   return a.kind == b.kind && a.distinct == b.distinct && a.type == b.type && same(a.argument, b.argument) &&
          same(a.separator, b.separator) && same(a.filter, b.filter) &&
-         std::ranges::equal(a.order, b.order, [](const ir::OrderKey& one, const ir::OrderKey& other) {
-           return one.descending == other.descending && same_expression(one.expr, other.expr);
+         std::ranges::equal(a.grouped, b.grouped, same_expression) &&
+         std::ranges::equal(a.order, b.order, [](const RowOrder& one, const RowOrder& other) {
+           return one.descending == other.descending && one.nulls_first == other.nulls_first &&
+                  same_expression(one.expr, other.expr);
          });
 }
 
@@ -90,6 +124,22 @@ Aggregate SelectBinder::bind_aggregate_parts(const syntax::Expr& call) {
   aggregate.kind =
       std::ranges::find(kAggregates, call.text, &decltype(kAggregates)::value_type::first)->second;
   aggregate.distinct = call.distinct;
+  const bool is_percentile =
+      aggregate.kind == Aggregate::Kind::kPercentile || aggregate.kind == Aggregate::Kind::kPercentileDisc;
+  const bool takes_group = is_percentile || aggregate.kind == Aggregate::Kind::kMode;
+  if (takes_group != call.within_group) {
+    if (takes_group) {
+      refuse_as(sqlstate::kUndefinedFunction, call.where,
+                "WITHIN GROUP is required for ordered-set aggregate {}", call.text);
+    }
+    refuse_as(sqlstate::kUndefinedFunction, call.where,
+              "{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", call.text);
+  }
+  if (takes_group) {
+    bind_within_group(call, is_percentile, aggregate);
+    bind_filter(call, aggregate);
+    return aggregate;
+  }
   const size_t wanted = aggregate.kind == Aggregate::Kind::kConcatenation ? 2 : 1;
   if (call.star) {
     if (aggregate.kind != Aggregate::Kind::kCount)
@@ -109,31 +159,71 @@ Aggregate SelectBinder::bind_aggregate_parts(const syntax::Expr& call) {
     aggregate.argument = binder_.finish(std::move(argument));
     if (wanted == 2) aggregate.separator = binder_.finish(convert_to_text(bind(call.args[1])));
   }
-  if (call.filter) {
-    const bool in_aggregate = std::exchange(in_aggregate_, false);
-    const bool in_window = std::exchange(in_window_, false);
-    const bool aggregates = std::exchange(allows_aggregates_, false);
-    const bool windows = std::exchange(allows_windows_, false);
-    const std::string_view clause = std::exchange(clause_, "FILTER");
-    ExpressionBinder condition(binder_.names_, binder_.strings_, this);
-    aggregate.filter = binder_.finish(condition.bind_condition(*call.filter));
-    clause_ = clause;
-    allows_windows_ = windows;
-    allows_aggregates_ = aggregates;
-    in_window_ = in_window;
-    in_aggregate_ = in_aggregate;
-  }
-  if (call.order) {
-    for (const syntax::OrderItem& item : *call.order) {
-      if (item.nulls_first)
-        refuse_as(sqlstate::kNotSupported, item.expr.where, "NULLS FIRST and LAST are not supported here");
-      aggregate.order.push_back({binder_.finish(bind_value(item.expr)), item.descending});
+  bind_filter(call, aggregate);
+  if (call.order) bind_aggregate_order(*call.order, aggregate);
+  const bool shows_order =
+      aggregate.kind == Aggregate::Kind::kConcatenation || aggregate.kind == Aggregate::Kind::kArray;
+  // PostgreSQL sorts what it takes once.
+  if (aggregate.distinct && shows_order) {
+    for (const RowOrder& key : aggregate.order) {
+      const bool is_argument = same_expression(key.expr, *aggregate.argument) ||
+                               (aggregate.separator && same_expression(key.expr, *aggregate.separator));
+      if (!is_argument)
+        refuse_as(sqlstate::kInvalidReference, call.where,
+                  "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list");
     }
-    if (aggregate.distinct)
-      refuse_as(sqlstate::kNotSupported, call.where,
-                "DISTINCT and ORDER BY in one aggregate are not supported");
+    aggregate.order.push_back({*aggregate.argument, false, false});
   }
   return aggregate;
+}
+
+void SelectBinder::bind_aggregate_order(const std::vector<syntax::OrderItem>& order, Aggregate& aggregate) {
+  for (const syntax::OrderItem& item : order) {
+    aggregate.order.push_back(
+        {binder_.finish(bind_value(item.expr)), item.descending, item.nulls_first.value_or(item.descending)});
+  }
+}
+
+// percentile_cont(fraction) WITHIN GROUP (ORDER BY value), and its kind.
+void SelectBinder::bind_within_group(const syntax::Expr& call, bool is_percentile, Aggregate& aggregate) {
+  constexpr Type kFraction{.kind = TypeKind::kDouble};
+  if (call.star || call.args.size() != (is_percentile ? 1 : 0) || call.order->size() != 1) {
+    refuse_as(sqlstate::kUndefinedFunction, call.where,
+              "{}() takes {}, and WITHIN GROUP one value to sort by", call.text,
+              is_percentile ? "one fraction" : "no argument");
+  }
+  if (is_percentile) {
+    const bool is_array = call.args[0].kind == syntax::ExprKind::kArray;
+    if (is_array)
+      refuse_as(sqlstate::kNotSupported, call.where, "{}() of several fractions is not supported", call.text);
+    ExpressionBinder binder(binder_.names_, binder_.strings_, this);
+    Expr fraction = binder.bind(call.args[0]);
+    if (!is_unknown(fraction) && !fraction.type.is_number())
+      refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}({}) does not exist", call.text,
+                to_string(fraction.type));
+    aggregate.separator = binder_.finish(convert_explicitly(std::move(fraction), kFraction));
+  }
+  bind_aggregate_order(*call.order, aggregate);
+  aggregate.type = type_of_aggregate(aggregate.kind, aggregate.order[0].expr.type, call);
+  aggregate.argument = aggregate.order[0].expr;
+  if (aggregate.kind == Aggregate::Kind::kPercentile)
+    aggregate.argument = binder_.finish(convert_explicitly(*std::move(aggregate.argument), kFraction));
+}
+
+void SelectBinder::bind_filter(const syntax::Expr& call, Aggregate& aggregate) {
+  if (!call.filter) return;
+  const bool in_aggregate = std::exchange(in_aggregate_, false);
+  const bool in_window = std::exchange(in_window_, false);
+  const bool aggregates = std::exchange(allows_aggregates_, false);
+  const bool windows = std::exchange(allows_windows_, false);
+  const std::string_view clause = std::exchange(clause_, "FILTER");
+  ExpressionBinder condition(binder_.names_, binder_.strings_, this);
+  aggregate.filter = binder_.finish(condition.bind_condition(*call.filter));
+  clause_ = clause;
+  allows_windows_ = windows;
+  allows_aggregates_ = aggregates;
+  in_window_ = in_window;
+  in_aggregate_ = in_aggregate;
 }
 
 Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
@@ -141,7 +231,14 @@ Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
   if (!allows_aggregates_)
     refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in {}", clause_);
   in_aggregate_ = true;
-  Aggregate aggregate = bind_aggregate_parts(call);
+  Aggregate aggregate;
+  if (call.text == "grouping" && !call.star && !call.args.empty()) {
+    aggregate.kind = Aggregate::Kind::kGrouping;
+    aggregate.type = type_of_aggregate(aggregate.kind, Type(), call);
+    for (const syntax::Expr& arg : call.args) aggregate.grouped.push_back(binder_.finish(bind_value(arg)));
+  } else {
+    aggregate = bind_aggregate_parts(call);
+  }
   in_aggregate_ = false;
   Expr result;
   result.kind = ExprKind::kAggregate;

@@ -62,8 +62,9 @@ bool AggregateRunner::add_row(const Aggregate& aggregate, AggregateState& state)
     ++state.count;
     return true;
   }
+  if (aggregate.kind == Aggregate::Kind::kGrouping) return true;
   std::vector<Value> row;
-  for (const ir::OrderKey& key : aggregate.order) {
+  for (const RowOrder& key : aggregate.order) {
     if (!runner_.value_of(key.expr, row.emplace_back())) return false;
   }
   Value value;
@@ -137,6 +138,27 @@ bool AggregateRunner::add_value(const Aggregate& aggregate, AggregateState& stat
                                                                              : before || value.as_bool());
       return true;
     }
+    case Aggregate::Kind::kBitAnd:
+    case Aggregate::Kind::kBitOr:
+    case Aggregate::Kind::kBitXor: {
+      const int64_t before = state.count > 1 ? state.value.as_int() : value.as_int();
+      const int64_t bits = value.as_int();
+      state.value = Value::of_int(state.count == 1                             ? bits
+                                  : aggregate.kind == Aggregate::Kind::kBitAnd ? before & bits
+                                  : aggregate.kind == Aggregate::Kind::kBitOr  ? before | bits
+                                                                               : before ^ bits);
+      return true;
+    }
+    case Aggregate::Kind::kVariance:
+    case Aggregate::Kind::kPopulationVariance:
+    case Aggregate::Kind::kDeviation:
+    case Aggregate::Kind::kPopulationDeviation:
+      return add_to_variance(aggregate, state, value);
+    case Aggregate::Kind::kPercentile:
+    case Aggregate::Kind::kPercentileDisc:
+    case Aggregate::Kind::kMode:
+    case Aggregate::Kind::kGrouping:
+      return true;
     case Aggregate::Kind::kConcatenation: {
       const size_t before = state.text.size();
       if (state.count > 1 && !separator.is_null()) state.text += separator.as_text();
@@ -161,21 +183,31 @@ bool AggregateRunner::add_value(const Aggregate& aggregate, AggregateState& stat
   return true;
 }
 
-bool AggregateRunner::add_in_order(const Aggregate& aggregate, AggregateState& state) {
-  if (!state.rows) return true;
+std::vector<uint32_t> AggregateRunner::sorted_rows(const Aggregate& aggregate,
+                                                   const AggregateState& state) const {
   std::vector<uint32_t> order(state.rows->size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
     for (size_t i = 0; i < aggregate.order.size(); ++i) {
-      const ir::OrderKey& key = aggregate.order[i];
-      const auto each =
-          compare_for_order(key.expr.type.kind, key.descending, state.rows->row(a)[i], state.rows->row(b)[i]);
-      if (each != 0) return each < 0;
+      const RowOrder& key = aggregate.order[i];
+      const Value& left = state.rows->row(a)[i];
+      const Value& right = state.rows->row(b)[i];
+      if (left.is_null() || right.is_null()) {
+        if (left.is_null() == right.is_null()) continue;
+        return left.is_null() == key.nulls_first;
+      }
+      const auto each = compare_values(key.expr.type.kind, left, right);
+      if (each != 0) return key.descending ? each > 0 : each < 0;
     }
     return false;
   });
+  return order;
+}
+
+bool AggregateRunner::add_in_order(const Aggregate& aggregate, AggregateState& state) {
+  if (!state.rows) return true;
   const size_t value = aggregate.order.size();
-  for (const uint32_t row : order) {
+  for (const uint32_t row : sorted_rows(aggregate, state)) {
     if (!add_value(aggregate, state, state.rows->row(row)[value], state.rows->row(row)[value + 1]))
       return false;
   }
@@ -183,9 +215,12 @@ bool AggregateRunner::add_in_order(const Aggregate& aggregate, AggregateState& s
 }
 
 bool AggregateRunner::finish(const Aggregate& aggregate, AggregateState& state, Value& result) {
+  result = Value::null();
+  if (aggregate.kind == Aggregate::Kind::kPercentile || aggregate.kind == Aggregate::Kind::kPercentileDisc ||
+      aggregate.kind == Aggregate::Kind::kMode)
+    return pick_in_order(aggregate, state, result);
   if (!add_in_order(aggregate, state)) return false;
   RunState& run = runner_.state_;
-  result = Value::null();
   switch (aggregate.kind) {
     case Aggregate::Kind::kCountRows:
     case Aggregate::Kind::kCount:
@@ -220,10 +255,23 @@ bool AggregateRunner::finish(const Aggregate& aggregate, AggregateState& state, 
     case Aggregate::Kind::kArray:
       if (state.count > 0) result = Value::of_text(runner_.kept_.copy("{" + state.text + "}"));
       return true;
+    case Aggregate::Kind::kVariance:
+    case Aggregate::Kind::kPopulationVariance:
+    case Aggregate::Kind::kDeviation:
+    case Aggregate::Kind::kPopulationDeviation:
+      return variance(aggregate, state, result);
+    case Aggregate::Kind::kPercentile:
+    case Aggregate::Kind::kPercentileDisc:
+    case Aggregate::Kind::kMode:
+    case Aggregate::Kind::kGrouping:
+      return true;
     case Aggregate::Kind::kMin:
     case Aggregate::Kind::kMax:
     case Aggregate::Kind::kEvery:
     case Aggregate::Kind::kAny:
+    case Aggregate::Kind::kBitAnd:
+    case Aggregate::Kind::kBitOr:
+    case Aggregate::Kind::kBitXor:
       if (state.count > 0) result = state.value;
       return true;
   }

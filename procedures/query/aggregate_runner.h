@@ -13,6 +13,9 @@ namespace mneme::query {
 struct AggregateState {
   uint64_t count = 0;  // of values that are not NULL; of rows for count(*)
   int128 exact_sum = 0;
+  Value squares;          // of variances of exact numbers: the sum of squares
+  double double_sum = 0;  // of variances of doubles
+  double deviations = 0;  // and the sum of the squares of what the values differ by from their mean
   Value value;
   std::string text;
   std::unordered_set<std::string> distinct;
@@ -42,6 +45,10 @@ class AggregateRunner {
                  const Value& separator);
   bool sum(const Aggregate& aggregate, AggregateState& state, const Value& value);
   bool add_in_order(const Aggregate& aggregate, AggregateState& state);
+  bool add_to_variance(const Aggregate& aggregate, AggregateState& state, const Value& value);
+  bool variance(const Aggregate& aggregate, AggregateState& state, Value& result);
+  std::vector<uint32_t> sorted_rows(const Aggregate& aggregate, const AggregateState& state) const;
+  bool pick_in_order(const Aggregate& aggregate, AggregateState& state, Value& result);
 
   QueryRunner& runner_;
 };

@@ -148,6 +148,10 @@ Expr SelectBinder::bind_array_cast(const syntax::Expr& cast, ExpressionBinder& b
 
 // ARRAY[a, b] is ARRAY(VALUES (a), (b)).
 Expr SelectBinder::bind_array_value(const syntax::Expr& expr) {
+  for (const syntax::Expr& element : expr.args) {
+    if (element.kind == syntax::ExprKind::kArray || element.kind == syntax::ExprKind::kArrayQuery)
+      refuse_as(sqlstate::kNotSupported, element.where, "arrays of several dimensions are not supported");
+  }
   auto values = std::make_shared<syntax::Query>();
   values->where = values->first.where = expr.where;
   for (const syntax::Expr& element : expr.args) values->first.rows.push_back({element});
@@ -158,10 +162,47 @@ Expr SelectBinder::bind_array_value(const syntax::Expr& expr) {
   return bind_query(array);
 }
 
+// A literal beside an array is an array's, too.
+Expr SelectBinder::concat_arrays(Expr left, Expr right, ir::SourceLocation where) {
+  const bool left_is_array = left.type.elements != TypeKind::kNull;
+  const bool right_is_array = right.type.elements != TypeKind::kNull;
+  const bool both = (left_is_array || is_unknown(left)) && (right_is_array || is_unknown(right));
+  const char* function = both ? "array_cat" : left_is_array ? "array_append" : "array_prepend";
+  const Type type = left_is_array ? left.type : right.type;
+  const auto group = [](TypeKind kind) {
+    const bool is_integer =
+        kind == TypeKind::kSmallInt || kind == TypeKind::kInt || kind == TypeKind::kBigInt;
+    return is_integer ? TypeKind::kInt : kind == TypeKind::kChar ? TypeKind::kVarchar : kind;
+  };
+  for (const Expr* side : {&left, &right}) {
+    if (is_unknown(*side)) continue;
+    const TypeKind kind = side->type.elements != TypeKind::kNull ? side->type.elements : side->type.kind;
+    if (group(kind) == group(type.elements)) continue;
+    refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {} || {}", to_string(left.type),
+              to_string(right.type));
+  }
+  std::vector<Expr> args;
+  args.push_back(std::move(left));
+  args.push_back(std::move(right));
+  for (Expr& arg : args) {
+    if (is_unknown(arg)) arg = convert_explicitly(std::move(arg), type);
+  }
+  return call_provided(function, std::move(args), where);
+}
+
 Expr SelectBinder::bind_bits(const syntax::Expr& expr, ExpressionBinder& binder) {
   const bool shifts = expr.text == "<<" || expr.text == ">>";
   std::vector<Expr> args;
   for (const syntax::Expr& arg : expr.args) args.push_back(binder.bind(arg));
+  if (expr.text == "@>" || expr.text == "<@" || expr.text == "&&") {
+    const bool is_array =
+        args[0].type.elements != TypeKind::kNull || args[1].type.elements != TypeKind::kNull;
+    if (!is_array)
+      refuse_as(sqlstate::kUndefinedFunction, expr.where, "operator {} is for arrays alone", expr.text);
+    if (expr.text == "<@") std::swap(args[0], args[1]);
+    return call_provided(expr.text == "&&" ? "mneme_array_overlaps" : "mneme_array_contains", std::move(args),
+                         expr.where);
+  }
   const auto name_of = [](const Expr& arg) { return is_unknown(arg) ? "unknown" : to_string(arg.type); };
   const auto undefined = [&] {
     refuse_as(sqlstate::kUndefinedFunction, expr.where, "operator does not exist: {}{}{}",

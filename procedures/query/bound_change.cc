@@ -52,9 +52,7 @@ class ChangeParts {
 
   // What each change needs, and the type that it is stored with; nothing: its own.
   syntax::Query rows(std::vector<std::optional<Type>>& targets) {
-    syntax::Query query;
-    query.where = operation_.where;
-    query.text = operation_.text;
+    syntax::Query query = with_tables();
     syntax::SelectCore& core = query.first.select.emplace();
     core.where = operation_.where;
     const syntax::Name& name =
@@ -102,9 +100,7 @@ class ChangeParts {
 
   // The rows of VALUES as a query. DEFAULT is the column's.
   syntax::Query rows_of_values() const {
-    syntax::Query query;
-    query.where = operation_.where;
-    query.text = operation_.text;
+    syntax::Query query = with_tables();
     query.first.where = operation_.where;
     query.first.rows.push_back(operation_.values);
     for (const std::vector<syntax::Expr>& row : operation_.more_rows) query.first.rows.push_back(row);
@@ -118,6 +114,14 @@ class ChangeParts {
         row[i].where = where;
       }
     }
+    return query;
+  }
+
+  // The query of INSERT, which sees the tables of WITH in front of it, and may have more.
+  syntax::Query rows_of_query() const {
+    syntax::Query query = *operation_.query;
+    query.with.insert(query.with.begin(), operation_.with.begin(), operation_.with.end());
+    query.recursive |= operation_.recursive;
     return query;
   }
 
@@ -139,6 +143,7 @@ class ChangeParts {
     each.query.reset();
     each.values.clear();
     each.more_rows.clear();
+    each.with.clear();
     for (size_t i = 0; i < columns; ++i) each.values.push_back(parameter(i + 1, operation_.where));
     return each;
   }
@@ -146,6 +151,7 @@ class ChangeParts {
   syntax::Operation change_each() const {
     syntax::Operation each = operation_;
     each.from.clear();
+    each.with.clear();
     each.conditions.clear();
     size_t number = 0;
     const syntax::Name& name =
@@ -164,6 +170,15 @@ class ChangeParts {
   size_t key_columns() const { return program_.catalog.index(*table_.primary_key).columns.size(); }
 
  private:
+  syntax::Query with_tables() const {
+    syntax::Query query;
+    query.where = operation_.where;
+    query.text = operation_.text;
+    query.with = operation_.with;
+    query.recursive = operation_.recursive;
+    return query;
+  }
+
   const Column* given_column(size_t i) const {
     if (!operation_.columns.empty())
       return i < operation_.columns.size() ? &find_column(table_, operation_.columns[i]) : nullptr;
@@ -185,10 +200,8 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
   syntax::Operation each;
   if (operation.kind == ir::OperationKind::kInsert) {
     const std::vector<std::optional<Type>> targets = binder.insert_targets();
-    std::optional<syntax::Query> values;
-    if (!operation.query) values = binder.rows_of_values();
-    bound->rows =
-        bind_select(program, values ? *values : *operation.query, parameters, session, provider, &targets);
+    const syntax::Query rows = operation.query ? binder.rows_of_query() : binder.rows_of_values();
+    bound->rows = bind_select(program, rows, parameters, session, provider, &targets);
     if (operation.on_conflict && operation.on_conflict->updates)
       bound->conflict_columns = binder.conflict_columns();
     const size_t columns = bound->rows->columns.size();

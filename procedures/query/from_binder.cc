@@ -215,106 +215,6 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
   add_columns(item, step, {columns.begin(), columns.end()});
 }
 
-// No table is a partition of another.
-constexpr std::string_view kPartitionAncestors = "pg_partition_ancestors";
-
-bool is_set_function(const std::string& name) {
-  return name == "generate_series" || name == "unnest" || name == "generate_subscripts" ||
-         name == kPartitionAncestors || name == syntax::kExpandArray;
-}
-
-FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
-                                                      std::span<const syntax::Expr> args,
-                                                      ir::SourceLocation where) {
-  using Kind = FromStep::SetFunction::Kind;
-  if (name == kPartitionAncestors && args.size() == 1) {
-    FromStep::SetFunction none{Kind::kSeries, {}, Type{.kind = TypeKind::kBigInt}};
-    for (const int64_t bound : {1, 0}) {
-      Expr& arg = none.args.emplace_back();
-      arg.type = none.result;
-      arg.constant = Value::of_int(bound);
-    }
-    return none;
-  }
-  const bool is_series = name == "generate_series";
-  const bool is_expanded = name == syntax::kExpandArray;
-  if (!is_set_function(name) || args.size() < (name == "unnest" || is_expanded ? 1 : 2) ||
-      args.size() > (is_series     ? 3
-                     : is_expanded ? 1
-                                   : 2)) {
-    refuse_as(sqlstate::kUndefinedFunction, where,
-              "function {}() does not exist among those that give rows; generate_series(from, to [, step]), "
-              "unnest(array) and generate_subscripts(array, 1) do",
-              name);
-  }
-  FromStep::SetFunction function{Kind::kSeries, {}, Type{.kind = TypeKind::kInt}};
-  binder_.bound_.makes_rows = true;
-  if (!is_series) {
-    function.kind = is_expanded ? Kind::kExpanded : name == "unnest" ? Kind::kElements : Kind::kSubscripts;
-    Expr array = bind(args[0]);
-    if (is_expanded) {
-      if (array.type.elements != TypeKind::kSmallInt && array.type.elements != TypeKind::kInt &&
-          array.type.elements != TypeKind::kBigInt)
-        refuse_as(sqlstate::kNotSupported, where, "_pg_expandarray() is supported of integers alone");
-      function.result = kExpandedType;
-    }
-    if (function.kind == Kind::kElements) function.result = text_type();
-    if (function.kind == Kind::kElements && array.type.elements != TypeKind::kNull)
-      function.result = Type{.kind = array.type.elements, .is_text = true};
-    function.args.push_back(binder_.finish(convert_explicitly(std::move(array), text_type())));
-    if (function.kind == Kind::kSubscripts)
-      function.args.push_back(binder_.finish(convert_explicitly(bind(args[1]), function.result)));
-    return function;
-  }
-  for (const syntax::Expr& arg : args) {
-    Expr bound = bind(arg);
-    if (is_unknown(bound)) bound = convert_explicitly(std::move(bound), function.result);
-    if (!bound.type.is_integer())
-      refuse_as(sqlstate::kNotSupported, bound.where,
-                "generate_series() of {} is not supported; use integers", to_string(bound.type));
-    if (bound.type.kind == TypeKind::kBigInt) function.result = bound.type;
-    function.args.push_back(std::move(bound));
-  }
-  for (Expr& arg : function.args) arg = binder_.finish(convert(std::move(arg), function.result));
-  return function;
-}
-
-void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
-  step.source = FromStep::Source::kSets;
-  step.sets.push_back(bind_set_function(item.name.text, item.args, item.name.where));
-  for (const Expr& arg : step.sets[0].args) {
-    step.is_lateral |= !names_no_slot(arg);
-    mark_slots(arg);
-  }
-  const std::string& name = item.alias.empty() ? item.name.text : item.alias.text;
-  std::vector<Column> columns = {{name, step.sets[0].result}};
-  step.with_ordinality = item.with_ordinality;
-  if (item.with_ordinality) columns.push_back({"ordinality", Type{.kind = TypeKind::kBigInt}});
-  add_columns(item, step, columns);
-}
-
-// Functions in the select list that give rows: all of them side by side, for each row of FROM.
-Expr SelectBinder::bind_set_item(const syntax::Expr& call) {
-  FromStep::SetFunction function = bind_set_function(call.text, call.args, call.where);
-  for (const Expr& arg : function.args) mark_slots(arg);
-  const Type type = function.result;
-  set_items_.push_back(std::move(function));
-  if (wanted_.size() <= select_->width) wanted_.resize(select_->width + 1);
-  wanted_[select_->width] = true;
-  return output_column(select_->width++, type, call.where);
-}
-
-void SelectBinder::add_set_items() {
-  if (set_items_.empty()) return;
-  FromStep step;
-  step.source = FromStep::Source::kSets;
-  step.slots = {select_->width - static_cast<uint32_t>(set_items_.size()),
-                static_cast<uint32_t>(set_items_.size())};
-  step.is_lateral = true;
-  step.sets = std::move(set_items_);
-  select_->from.steps.push_back(std::move(step));
-}
-
 void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& conditions) {
   const size_t left_entry = scope_.entries().size();
   FromPlan left;
@@ -439,12 +339,20 @@ FromStep SelectBinder::as_group(FromPlan plan, Conditions conditions) {
   return step;
 }
 
+bool SelectBinder::is_volatile(const Expr& expr) const {
+  bool found = false;
+  ir::walk(expr, [&](const Expr& part) {
+    found |= part.kind == ExprKind::kQuery && binder_.bound_.subqueries[part.query].is_volatile;
+  });
+  return found;
+}
+
 void SelectBinder::arrange(FromPlan& plan, Conditions conditions) {
   std::stable_partition(conditions.begin(), conditions.end(),
                         [](const Expr& each) { return !has_query(each); });
   Conditions gates;
   std::erase_if(conditions, [&](Expr& condition) {
-    if (!names_no_slot(condition)) return false;
+    if (!names_no_slot(condition) || is_volatile(condition)) return false;
     gates.push_back(std::move(condition));
     return true;
   });

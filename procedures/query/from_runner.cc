@@ -6,6 +6,7 @@
 
 #include "procedures/interpreter/row_finder.h"
 #include "procedures/values/array_text.h"
+#include "procedures/values/time_functions.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme::query {
@@ -234,6 +235,27 @@ bool FromRunner::make_query_rows(const FromStep& step, StepState& state) {
   return group.run();
 }
 
+// Each time is made of the one before, as PostgreSQL does: a month behind January 31 is February's end.
+bool FromRunner::make_times(ir::SourceLocation where, std::span<const Value> args,
+                            std::vector<Value>& values) {
+  constexpr Type kTime{.kind = TypeKind::kTimestamp};
+  constexpr int64_t kDaysOfMonth = 30;
+  constexpr int64_t kDay = int64_t{86'400} * 1'000'000;
+  RunState& run = runner_.state_;
+  const int128 length =
+      (int128{args[2].as_int()} * kDaysOfMonth + args[3].as_int()) * kDay + args[4].as_int();
+  if (length == 0) return run.raise(where, sqlstate::kInvalidParameter, "step size cannot equal zero");
+  Value time = args[0];
+  while (length > 0 ? time.as_int() <= args[1].as_int() : time.as_int() >= args[1].as_int()) {
+    values.push_back(time);
+    if (!runner_.keep(sizeof(Value))) return false;
+    const Value moved[] = {time, args[2], args[3], args[4], args[5]};
+    if (!apply_time_function(ir::Function::kAddInterval, kTime, moved, run.arena, time, run.context.error))
+      return run.raise(where);
+  }
+  return true;
+}
+
 bool FromRunner::make_set(const FromStep::SetFunction& function, std::vector<Value>& values) {
   using Kind = FromStep::SetFunction::Kind;
   RunState& run = runner_.state_;
@@ -254,6 +276,7 @@ bool FromRunner::make_set(const FromStep::SetFunction& function, std::vector<Val
     }
     return true;
   }
+  if (function.kind == Kind::kTimes) return make_times(where, args, values);
   const std::optional<ArrayElements> elements = array_or_vector_elements(args[0].as_text());
   if (!elements) {
     return run.raise(where, sqlstate::kInvalidText, "malformed array literal: \"{}\"", args[0].as_text());

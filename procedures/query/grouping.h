@@ -1,6 +1,7 @@
 // Groups: GROUP BY and the aggregates: rows become one for each key. Private to the runner.
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +23,10 @@ class Groups {
   [[nodiscard]] bool visit(FunctionRef<bool()> visit);
 
  private:
-  std::vector<AggregateState>& new_group();
+  // Adds the row at hand to its group in a set; `set`: of the plan's, and its keys.
+  [[nodiscard]] bool add_to(size_t set, std::span<const uint32_t> keys, std::span<const Value> values);
+  std::vector<AggregateState>& new_group(size_t set);
+  Value grouping(const Aggregate& aggregate, size_t set) const;
 
   QueryRunner& runner_;
   const SelectPlan& plan_;
@@ -30,6 +34,7 @@ class Groups {
   std::unordered_map<std::string, uint32_t> numbers_;
   RowStore keys_;
   std::vector<std::vector<AggregateState>> groups_;
+  std::vector<uint32_t> sets_;  // by group
 };
 
 }  // namespace mneme::query

@@ -45,6 +45,9 @@ class ProvidedTables {
     uint32_t number;
     std::span<const Type> arguments;
     Type result;
+    std::optional<size_t> like = std::nullopt;  // the argument whose type the result has, an array
+    bool compares = false;                      // the elements of arrays, by their text
+    bool is_volatile = false;                   // gives another value each time
   };
   virtual std::optional<Function> find_function(const std::string& name, size_t arguments) const = 0;
   // Text of the result lies in the arena or lives as long as the provider. Returns false where the function

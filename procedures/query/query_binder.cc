@@ -47,6 +47,9 @@ class NoColumns final : public QueryNames {
   Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override {
     return queries_.bind_array(expr, binder);
   }
+  Expr concat_arrays(Expr left, Expr right, ir::SourceLocation where) override {
+    return queries_.concat_arrays(std::move(left), std::move(right), where);
+  }
   std::optional<Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override {
     return queries_.bind_catalog_cast(cast, binder);
   }
@@ -298,6 +301,7 @@ void QueryBinder::bind_order_of_columns(const Query& query, QueryPlan& plan) {
     plan.sort.push_back({static_cast<uint32_t>(*column), plan.columns[*column].type.kind, item.descending,
                          item.nulls_first.value_or(item.descending)});
   }
+  if (query.with_ties) plan.tie_keys = plan.sort.size();
 }
 
 void QueryBinder::bind_limits(const Query& query, RowScope& scope, QueryPlan& plan) {

@@ -67,8 +67,9 @@ struct FromStep {
       kElements,
       kSubscripts,
       kExpanded,  // (element, number from 1), as text
-      kSeries
-    };  // of args[0]'s array; from args[0] to args[1] by args[2]
+      kSeries,
+      kTimes,  // the last four arguments are the step: months, days, microseconds, 1
+    };         // of args[0]'s array; from args[0] to args[1] by args[2]
     Kind kind;
     std::vector<ir::Expr> args;
     Type result;
@@ -106,6 +107,13 @@ struct FromPlan {
   bool streams = false;          // the only step's rows are used as they are read
 };
 
+// A key by which rows are sorted.
+struct RowOrder {
+  ir::Expr expr;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
 struct Aggregate {
   enum class Kind : uint8_t {
     kCountRows,
@@ -118,14 +126,28 @@ struct Aggregate {
     kAny,
     kConcatenation,
     kArray,  // its text; NULLs are elements, too
+    kBitAnd,
+    kBitOr,
+    kBitXor,
+    kVariance,             // of the rows as a sample
+    kPopulationVariance,   // of the rows as all that there are
+    kDeviation,            // the root of kVariance
+    kPopulationDeviation,  // the root of kPopulationVariance
+    // These look at the rows in their order.
+    kPercentile,      // the value between two, at the fraction `separator`
+    kPercentileDisc,  // the first value at the fraction `separator`, or behind it
+    kMode,            // the most frequent one
+    kGrouping,        // grouping(): of the group, not of its rows
   };
 
   Kind kind = Kind::kCountRows;
   bool distinct = false;
   std::optional<ir::Expr> argument;
-  std::optional<ir::Expr> separator;  // kConcatenation
+  std::optional<ir::Expr> separator;  // kConcatenation; a percentile's fraction
   std::optional<ir::Expr> filter;
-  std::vector<ir::OrderKey> order;
+  std::vector<RowOrder> order;
+  std::vector<ir::Expr> grouped;       // kGrouping: its arguments
+  std::vector<uint32_t> grouped_keys;  // kGrouping: their numbers among the keys
   Type type;
 };
 
@@ -160,11 +182,7 @@ struct WindowFunction {
   Type type;
 };
 
-struct WindowOrder {
-  ir::Expr expr;
-  bool descending = false;
-  bool nulls_first = false;
-};
+using WindowOrder = RowOrder;
 
 // The functions that see the rows in one order, which the rows are sorted into once.
 struct WindowPlan {
@@ -194,6 +212,8 @@ struct SelectPlan {
   FromPlan from;
   bool grouped = false;
   std::vector<ir::Expr> keys;  // over the frame; afterwards columns of source 0
+  // The keys of each grouping set, by number; none: all are the only set. The others are NULL in its groups.
+  std::vector<std::vector<uint32_t>> grouping_sets;
   std::vector<Aggregate> aggregates;
   std::optional<ir::Expr> having;
   // With window functions, the rows that HAVING leaves become rows of the functions' results and, behind
@@ -240,6 +260,8 @@ struct QueryPlan {
   std::vector<SortKey> sort;
   std::optional<ir::Expr> limit;
   std::optional<ir::Expr> offset;
+  // FETCH FIRST ... WITH TIES: so many of the sort's keys tell whether a row ties with the last one; 0: none.
+  size_t tie_keys = 0;
 };
 
 // A query inside of an expression: ExprKind::kQuery's `query` is its number.
@@ -256,6 +278,7 @@ struct Subquery {
   std::vector<ir::Expr> comparisons;
   bool is_equality = false;  // of one column: kAny may look it up
   uint32_t function = 0;     // kCall
+  bool is_volatile = false;  // kCall
   // Gives the same rows whenever it runs.
   bool is_constant() const { return inputs.empty() && kind != Kind::kCall; }
 };

@@ -139,6 +139,7 @@ bool QueryRunner::run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take
   const std::vector<SortKey>* first_of =
       plan.select && !plan.select->distinct_on.empty() ? &plan.select->distinct_on : nullptr;
   std::optional<std::span<const Value>> before;
+  std::optional<std::span<const Value>> last;  // that was visited
   for (const uint32_t number : order) {
     const std::span<const Value> row = rows.row(number);
     if (first_of != nullptr && before && !comes_before(*first_of, *before, row) &&
@@ -149,8 +150,13 @@ bool QueryRunner::run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take
       --skip;
       continue;
     }
-    if (take == 0) break;
-    --take;
+    if (take == 0) {
+      const std::span<const SortKey> keys(plan.sort.data(), plan.tie_keys);
+      if (keys.empty() || !last || comes_before(keys, *last, row)) break;
+    } else {
+      --take;
+    }
+    last = row;
     if (!visit(row.first(plan.columns.size()))) break;
   }
   kept_bytes_ -= rows.size() * rows.row_bytes();

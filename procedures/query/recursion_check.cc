@@ -88,7 +88,9 @@ void RecursionCheck::walk(const syntax::SelectCore& core, Place place) {
   for (const syntax::SelectItem& item : core.items) walk(item.expr);
   for (const syntax::Expr& expr : core.distinct_on) walk(expr);
   if (core.condition) walk(*core.condition);
-  for (const syntax::Expr& expr : core.group) walk(expr);
+  for (const auto& set : core.grouping_sets) {
+    for (const syntax::Expr& expr : set) walk(expr);
+  }
   if (core.having) walk(*core.having);
   for (const syntax::NamedWindow& window : core.windows) walk(window.window);
 }

@@ -150,102 +150,6 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
   return negation;
 }
 
-// A function of the provider's is called as a query is asked.
-Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args, ir::SourceLocation where) {
-  const auto function = binder_.provider_->find_function(name, args.size());
-  CHECK(function.has_value());
-  Expr result;
-  result.kind = ExprKind::kQuery;
-  result.type = function->result;
-  result.where = where;
-  for (size_t i = 0; i < args.size(); ++i) {
-    Expr& arg = args[i];
-    const Type& wanted = function->arguments[i];
-    if (i == 0 && is_unknown(arg) && name.starts_with("array_")) {
-      refuse_as(sqlstate::kDatatypeMismatch, where,
-                "could not determine polymorphic type because input has type unknown");
-    }
-    if (is_unknown(arg)) {
-      arg = convert_explicitly(std::move(arg), wanted);
-    } else if (wanted.kind != arg.type.kind) {
-      arg = wanted.is_string() ? convert_to_text(std::move(arg)) : convert_explicitly(std::move(arg), wanted);
-    }
-    result.args.push_back(std::move(arg));
-  }
-  // Calls of one function share a number, so that two of them with the same arguments are the same.
-  std::vector<Subquery>& subqueries = binder_.bound_.subqueries;
-  const auto known = std::ranges::find_if(subqueries, [&](const Subquery& each) {
-    return each.kind == Subquery::Kind::kCall && each.function == function->number;
-  });
-  result.query = static_cast<uint32_t>(known - subqueries.begin());
-  if (known != subqueries.end()) return result;
-  Subquery call;
-  call.kind = Subquery::Kind::kCall;
-  call.function = function->number;
-  subqueries.push_back(std::move(call));
-  return result;
-}
-
-std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
-  if (is_window_function(call.text))
-    refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
-  if (binder_.provider_ == nullptr || call.star || call.distinct ||
-      !binder_.provider_->find_function(call.text, call.args.size()))
-    return std::nullopt;
-  std::vector<Expr> args;
-  for (const syntax::Expr& arg : call.args) args.push_back(binder.bind(arg));
-  return call_provided(call.text, std::move(args), call.where);
-}
-
-// A parameter that is an array is, in a query, the text that spells it.
-void SelectBinder::know_array_parameter(const syntax::Expr& cast) {
-  const VariableId parameter = binder_.names_.parameter(cast.args[0]);
-  const Type& given = binder_.names_.type_of(parameter);
-  Type element = given.kind == TypeKind::kNull ? binder_.names_.read_type(cast.type) : given;
-  if (given.kind != TypeKind::kNull && !given.is_array) return;
-  Type spelled = text_type();
-  spelled.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
-  binder_.names_.set_parameter_type(parameter, spelled);
-}
-
-// Names of what the catalogs list are text, and what identifies them is a number here. 'item'::regclass is
-// the number of item, and number::regclass the name that it stands for.
-std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) {
-  const std::string& type = cast.type.base;
-  const bool is_name = is_name_type(type);
-  const bool is_number = is_number_type(type);
-  const bool is_object = type.starts_with("reg") && binder_.provider_ != nullptr;
-  if (cast.type.is_array && cast.args[0].kind == syntax::ExprKind::kArray)
-    return bind_array_cast(cast, binder);
-  if (cast.type.is_array) {
-    if (cast.args[0].kind == syntax::ExprKind::kParameter) know_array_parameter(cast);
-    return cast_to_array(binder.bind(cast.args[0]), cast, binder);
-  }
-  if (!is_name && !is_number && !is_object) return std::nullopt;
-  Expr arg = binder.bind(cast.args[0]);
-  if (is_name) return convert_explicitly(std::move(arg), text_type());
-  if (is_number) return convert_explicitly(std::move(arg), kCountType);
-  if (!is_unknown(arg) && !arg.type.is_string()) {
-    std::vector<Expr> args;
-    args.push_back(std::move(arg));
-    return call_provided(type + "out", std::move(args), cast.where);
-  }
-  if (arg.kind != ExprKind::kConstant || arg.constant.is_null()) {
-    std::vector<Expr> args;
-    args.push_back(std::move(arg));
-    return call_provided("to_" + type, std::move(args), cast.where);
-  }
-  const std::string name(arg.constant.as_text());
-  const std::optional<int64_t> object = binder_.provider_->find_object(type, name);
-  if (!object) {
-    refuse_as(type == "regclass" ? sqlstate::kUndefinedTable : sqlstate::kUndefinedObject, cast.where,
-              "{} \"{}\" does not exist", type == "regclass" ? "relation" : type.substr(3), name);
-  }
-  arg.constant = Value::of_int(*object);
-  arg.type = kCountType;
-  return arg;
-}
-
 void SelectBinder::mark_slots(const Expr& expr) {
   ir::walk(expr, [&](const Expr& part) {
     if (part.kind != ExprKind::kColumn || part.source != 0) return;
@@ -297,6 +201,7 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   if (ordered != nullptr) bind_sort(*ordered, *plan, core);
   select_->grouped = core.has_group || having || !select_->aggregates.empty();
   if (select_->grouped) {
+    bind_grouping();
     for (Expr& output : select_->outputs) group(output);
     if (having) group(*having);
   }
@@ -335,7 +240,7 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
     if (aggregate.argument) mark_slots(*aggregate.argument);
     if (aggregate.separator) mark_slots(*aggregate.separator);
     if (aggregate.filter) mark_slots(*aggregate.filter);
-    for (const ir::OrderKey& key : aggregate.order) mark_slots(key.expr);
+    for (const RowOrder& key : aggregate.order) mark_slots(key.expr);
   }
   for (const Expr& condition : conditions) mark_slots(condition);
   wanted_.resize(std::max<size_t>(wanted_.size(), select_->width));
@@ -413,30 +318,64 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
   }
 }
 
-void SelectBinder::bind_groups(const syntax::SelectCore& core) {
-  for (const syntax::Expr& item : core.group) {
-    if (is_other_constant(item)) refuse(item.where, "non-integer constant in GROUP BY");
-    std::optional<Expr> key;
-    if (const std::optional<std::string> written = written_position(item)) {
-      const long position = std::stol(*written);
-      if (position < 1 || position > static_cast<long>(columns_.size()))
-        refuse_as(sqlstate::kInvalidReference, item.where, "GROUP BY position {} is not in select list",
-                  *written);
-      key = select_->outputs[static_cast<size_t>(position - 1)];
-    } else if (is_bare_name(item)) {
-      key = scope_.find("", item.text, item.where);
-      for (size_t i = 0; !key && i < columns_.size(); ++i) {
-        if (columns_[i].name == item.text) key = select_->outputs[i];
-      }
+Expr SelectBinder::bind_group_key(const syntax::Expr& item) {
+  if (is_other_constant(item)) refuse(item.where, "non-integer constant in GROUP BY");
+  std::optional<Expr> key;
+  if (const std::optional<std::string> written = written_position(item)) {
+    const long position = std::stol(*written);
+    if (position < 1 || position > static_cast<long>(columns_.size()))
+      refuse_as(sqlstate::kInvalidReference, item.where, "GROUP BY position {} is not in select list",
+                *written);
+    key = select_->outputs[static_cast<size_t>(position - 1)];
+  } else if (is_bare_name(item)) {
+    key = scope_.find("", item.text, item.where);
+    for (size_t i = 0; !key && i < columns_.size(); ++i) {
+      if (columns_[i].name == item.text) key = select_->outputs[i];
     }
-    if (!key) key = binder_.finish(bind_value(item));
-    ir::walk(*key, [&](const Expr& part) {
-      if (part.kind == ExprKind::kAggregate)
-        refuse_as(sqlstate::kGrouping, item.where, "aggregate functions are not allowed in GROUP BY");
-      if (is_window_result(part))
-        refuse_as(sqlstate::kWindowing, item.where, "window functions are not allowed in GROUP BY");
-    });
-    select_->keys.push_back(*std::move(key));
+  }
+  if (!key) key = binder_.finish(bind_value(item));
+  ir::walk(*key, [&](const Expr& part) {
+    if (part.kind == ExprKind::kAggregate)
+      refuse_as(sqlstate::kGrouping, item.where, "aggregate functions are not allowed in GROUP BY");
+    if (is_window_result(part))
+      refuse_as(sqlstate::kWindowing, item.where, "window functions are not allowed in GROUP BY");
+  });
+  return *std::move(key);
+}
+
+void SelectBinder::bind_groups(const syntax::SelectCore& core) {
+  const bool is_only_set = core.grouping_sets.size() == 1;
+  for (const std::vector<syntax::Expr>& set : core.grouping_sets) {
+    std::vector<uint32_t> numbers;
+    for (const syntax::Expr& item : set) {
+      Expr key = bind_group_key(item);
+      const auto known = std::ranges::find_if(
+          select_->keys, [&](const Expr& each) { return !is_only_set && same_expression(each, key); });
+      numbers.push_back(static_cast<uint32_t>(known - select_->keys.begin()));
+      if (known == select_->keys.end()) select_->keys.push_back(std::move(key));
+    }
+    std::ranges::sort(numbers);
+    numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+    const bool is_there = std::ranges::find(select_->grouping_sets, numbers) != select_->grouping_sets.end();
+    if (!core.distinct_sets || !is_there) select_->grouping_sets.push_back(std::move(numbers));
+  }
+  if (select_->grouping_sets.size() == 1 && select_->grouping_sets[0].size() == select_->keys.size())
+    select_->grouping_sets.clear();
+}
+
+// The arguments of grouping() are keys.
+void SelectBinder::bind_grouping() {
+  for (Aggregate& aggregate : select_->aggregates) {
+    for (const Expr& argument : aggregate.grouped) {
+      const auto key = std::ranges::find_if(
+          select_->keys, [&](const Expr& each) { return same_expression(each, argument); });
+      if (key == select_->keys.end()) {
+        refuse_as(sqlstate::kGrouping, argument.where,
+                  "arguments to GROUPING must be grouping expressions of the associated query level");
+      }
+      aggregate.grouped_keys.push_back(static_cast<uint32_t>(key - select_->keys.begin()));
+    }
+    aggregate.grouped.clear();
   }
 }
 
@@ -479,6 +418,7 @@ void SelectBinder::bind_sort(const Query& ordered, QueryPlan& plan, const syntax
     plan.sort.push_back({column, select_->outputs[column].type.kind, item.descending,
                          item.nulls_first.value_or(item.descending)});
   }
+  if (ordered.with_ties) plan.tie_keys = plan.sort.size();
 }
 
 void SelectBinder::bind_distinct_on(const syntax::SelectCore& core) {
@@ -512,7 +452,7 @@ void SelectBinder::group(Expr& expr) {
     return;
   }
   if (expr.kind == ExprKind::kColumn) {
-    if (!is_decided_by_keys(expr)) {
+    if (!select_->grouping_sets.empty() || !is_decided_by_keys(expr)) {
       const auto named = std::ranges::find_if(
           scope_.entries(), [&](const RowScope::Entry& entry) { return same_expression(entry.expr, expr); });
       refuse_as(sqlstate::kGrouping, expr.where,

@@ -60,6 +60,7 @@ class SelectBinder final : public QueryNames {
   ir::Expr bind_query(const syntax::Expr& expr) override;
   std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override;
   ir::Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override;
+  ir::Expr concat_arrays(ir::Expr left, ir::Expr right, ir::SourceLocation where) override;
   std::optional<ir::Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override;
 
  private:
@@ -79,6 +80,7 @@ class SelectBinder final : public QueryNames {
   void bind_function_table(const syntax::FromItem& item, FromStep& step);
   FromStep::SetFunction bind_set_function(const std::string& name, std::span<const syntax::Expr> args,
                                           ir::SourceLocation where);
+  std::optional<FromStep::SetFunction> bind_series_of_times(std::span<const syntax::Expr> args);
   ir::Expr bind_set_item(const syntax::Expr& call);
   ir::Expr bind_item(const syntax::Expr& expr);
   ir::Expr bind_subscript(const syntax::Expr& expr, ExpressionBinder& binder);
@@ -106,11 +108,16 @@ class SelectBinder final : public QueryNames {
 
   void bind_items(const syntax::SelectCore& core, bool keeps_unknown);
   void bind_groups(const syntax::SelectCore& core);
+  ir::Expr bind_group_key(const syntax::Expr& item);
+  void bind_grouping();
   void bind_sort(const syntax::Query& ordered, QueryPlan& plan, const syntax::SelectCore& core);
   SortKey sort_key(const syntax::OrderItem& item, const syntax::SelectCore& core);
   uint32_t output_for(const syntax::Expr& expr, const syntax::SelectCore& core, std::string_view clause);
   void bind_distinct_on(const syntax::SelectCore& core);
   Aggregate bind_aggregate_parts(const syntax::Expr& call);
+  void bind_aggregate_order(const std::vector<syntax::OrderItem>& order, Aggregate& aggregate);
+  void bind_within_group(const syntax::Expr& call, bool is_percentile, Aggregate& aggregate);
+  void bind_filter(const syntax::Expr& call, Aggregate& aggregate);
   void group(ir::Expr& expr);
   // What a window is made of, while the SELECT is bound.
   struct WindowParts {
@@ -132,6 +139,7 @@ class SelectBinder final : public QueryNames {
   void mark_slots(const ir::Expr& expr);
   bool has_no_rows() const;
   bool draws_numbers() const;
+  bool is_volatile(const ir::Expr& expr) const;
 
   QueryBinder& binder_;
   RowScope& scope_;

@@ -23,6 +23,11 @@ void BoundStatement::bind(const Program& program) {
     if (command_->operation->kind == ir::OperationKind::kSelect) return bind_query_of_any_form(program);
     return bind_change_of_any_form(program);
   }
+  if (command_->kind == syntax::Command::Kind::kDo) {
+    if (!parameters_.empty()) refuse_as("42P02", command_->where, "there is no parameter $1");
+    block_ = bind_block(program, *command_);
+    return;
+  }
   CHECK(command_->kind == syntax::Command::Kind::kCall);
   call_ = bind_call(program, *command_, parameters_);
   const ir::Procedure& callee = program.procedure(call_->callee);
@@ -155,13 +160,13 @@ void BoundStatement::bind_change_of_any_form(const Program& program) {
   const std::vector<Type> given = parameters_;
   const bool may_change_twice = operation.on_conflict && operation.on_conflict->updates &&
                                 (operation.query || !operation.more_rows.empty());
-  if (!operation.query && operation.from.empty() && !may_change_twice) {
+  if (!operation.query && operation.from.empty() && operation.with.empty() && !may_change_twice) {
     try {
       query_ = bind_query(program, operation, parameters_, session_.get());
       columns_ = query_->columns;
       return;
     } catch (const SourceError& error) {
-      const bool may_be_query = operation.kind != ir::OperationKind::kInsert && error.sqlstate != nullptr &&
+      const bool may_be_query = !operation.gives_defaults && error.sqlstate != nullptr &&
                                 std::string_view(error.sqlstate) == sqlstate::kNotSupported;
       if (!may_be_query) throw;
       parameters_ = given;

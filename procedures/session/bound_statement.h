@@ -1,4 +1,4 @@
-// BoundStatement: a session's SELECT, INSERT, UPDATE, DELETE or CALL, bound to a program once and run as
+// BoundStatement: a session's SELECT, INSERT, UPDATE, DELETE, CALL or DO, bound to a program once and run as
 // often as one likes, each time with other values for its parameters $1, $2 ...
 //
 // Flow        parse_command -> BoundStatement -> SqlSession::execute()
@@ -28,8 +28,8 @@ namespace mneme {
 
 class BoundStatement {
  public:
-  // `command`: an operation or a CALL. `given`: the types of its first parameters; kNull where the context
-  // is to decide. `session`: of the client.
+  // `command`: an operation, a CALL or a DO. `given`: the types of its first parameters; kNull where the
+  // context is to decide. `session`: of the client.
   BoundStatement(const Program& program, std::shared_ptr<const syntax::Command> command,
                  std::span<const Type> given = {}, std::shared_ptr<const SessionValues> session = nullptr);
 
@@ -52,16 +52,18 @@ class BoundStatement {
   // Returns whether it is a query of a form that procedures lack, over the database's rows or those that
   // functions make.
   bool may_take_long() const {
-    return change_ != nullptr || (select_ && (select_->queries.reads_tables || select_->queries.makes_rows));
+    return change_ != nullptr || block_ != nullptr ||
+           (select_ && (select_->queries.reads_tables || select_->queries.makes_rows));
   }
 
-  // One of the four is there; the others return nullptr.
+  // One of the five is there; the others return nullptr.
   const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }
   const BoundSelect* select() const { return select_.get(); }
   const BoundChange* change() const { return change_.get(); }
   // The tables that describe the database, of the program that it was bound to.
   const SystemCatalog* system() const { return system_.get(); }
   const BoundCall* call() const { return call_ ? &*call_ : nullptr; }
+  const BoundBlock* block() const { return block_.get(); }
 
   // Binds again where a number has more digits after the point than its parameter's type: `scales` are the
   // values' by parameter, 0 for what is no numeric.
@@ -85,6 +87,7 @@ class BoundStatement {
   std::unique_ptr<BoundSelect> select_;
   std::unique_ptr<BoundChange> change_;
   std::optional<BoundCall> call_;
+  std::unique_ptr<BoundBlock> block_;
 };
 
 }  // namespace mneme

@@ -69,6 +69,11 @@ std::unique_ptr<Program> SchemaEdit::create(const Definition& given) {
     notice_ = fmt::format("relation \"{}\" already exists, skipping", given.name().text);
     return nullptr;
   }
+  if (given.table && given.table->query) {
+    refuse_change(sqlstate::kNotSupported,
+                  "CREATE TABLE AS is a session's statement, and no change of the schema by itself");
+  }
+  if (given.table && !given.table->like.empty()) return create_like(given);
   const Definition& made = given.index && given.index->name.empty() ? named(given) : given;
   if (made.procedure) return create_routine(made);
   if (made.view) return create_view(made);

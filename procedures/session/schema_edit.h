@@ -88,6 +88,9 @@ class SchemaEdit : private ProgramEdit {
 
   std::unique_ptr<Program> create(const syntax::Definition& given);
 
+  // A table with LIKE: the source has the columns and constraints in the places of the tables that it names.
+  std::unique_ptr<Program> create_like(const syntax::Definition& given);
+
   // So that a table without a primary key can be read as a whole, an index lists its rows. A file's tables
   // have none that it doesn't ask for: what is only inserted into does without.
   std::unique_ptr<Program> create_table(const syntax::Definition& made);

@@ -105,7 +105,8 @@ StatementResult SqlSession::run(const syntax::Command& command) {
 
 StatementResult SqlSession::run_text(const syntax::Command& command) {
   using Kind = syntax::Command::Kind;
-  if (command.kind != Kind::kOperation && command.kind != Kind::kCall) return durable(control(command));
+  if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
+    return durable(control(command));
   if (block_ == Block::kFailed) return in_failed_block();
   if (command.parameters > 0) {
     fail_block();
@@ -156,6 +157,8 @@ StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span
   } else if (statement.change() != nullptr) {
     result = is_read_only_ ? read_only_failure(statement.command().operation->kind)
                            : run_change(statement, parameters, rows);
+  } else if (statement.block() != nullptr) {
+    result = run_block(*statement.block());
   } else if (is_read_only_ && program_.procedure(statement.call()->callee).writes) {
     result =
         StatementResult::failure(sqlstate::kReadOnlyTransaction,

@@ -141,6 +141,7 @@ class SqlSession {
   // Runs `attempt` in a transaction, again after a conflict, unless a block is open.
   template <typename Attempt>
   bool run_attempts(Attempt&& attempt, StatementResult& result);
+  StatementResult run_block(const BoundBlock& block);
   StatementResult run_call(const BoundCall& bound, std::span<const Argument> parameters, ResultSink& rows);
   StatementResult call_alone(const Call& call, ResultSink& rows);
   StatementResult call_in_block(const Call& call, ResultSink& rows);

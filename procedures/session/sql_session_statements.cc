@@ -226,6 +226,29 @@ std::vector<Argument> SqlSession::hidden_arguments(const ir::Procedure& procedur
   return {Argument::of(Value::of_int(current_timestamp()))};
 }
 
+// A DO is logged by the rows that it changes.
+StatementResult SqlSession::run_block(const BoundBlock& block) {
+  if (is_read_only_ && block.procedure.writes) {
+    return StatementResult::failure(sqlstate::kReadOnlyTransaction,
+                                    "cannot execute DO of a block that writes in a read-only transaction");
+  }
+  StatementResult result;
+  Notices raised;
+  const bool done = run_attempts(
+      [&] {
+        raised = {};
+        const std::vector<Argument> arguments = hidden_arguments(block.procedure);
+        RunRequest request = RunRequest::of(block.procedure, arguments, transaction_);
+        request.stop = stop_;
+        request.notices = &raised;
+        return run_body(request, result);
+      },
+      result);
+  result.raised = raised;
+  if (done) result.tag = "DO";
+  return result;
+}
+
 StatementResult SqlSession::run_call(const BoundCall& bound, std::span<const Argument> parameters,
                                      ResultSink& rows) {
   const ir::Procedure& callee = program_.procedure(bound.callee);

@@ -16,6 +16,7 @@ namespace {
 struct CompiledPattern {
   std::string pattern;
   bool any_case = false;
+  bool longest = false;
   std::unique_ptr<re2::RE2> compiled;
 };
 
@@ -68,24 +69,83 @@ std::string without_ascii_variants(std::string_view text) {
   return changed;
 }
 
-const re2::RE2& compiled(std::string_view pattern, bool any_case) {
+const re2::RE2& compiled(std::string_view pattern, bool any_case, bool longest = false) {
   constexpr size_t kKept = 8;
   thread_local CompiledPattern kept[kKept];
   thread_local size_t next = 0;
   for (const CompiledPattern& each : kept) {
-    if (each.compiled && each.any_case == any_case && each.pattern == pattern) return *each.compiled;
+    if (each.compiled && each.any_case == any_case && each.longest == longest && each.pattern == pattern)
+      return *each.compiled;
   }
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_case_sensitive(!any_case);
   options.set_dot_nl(true);
+  options.set_longest_match(longest);
   CompiledPattern& place = kept[next++ % kKept];
-  place = {std::string(pattern), any_case,
+  place = {std::string(pattern), any_case, longest,
            std::make_unique<re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options)};
   return *place.compiled;
 }
 
 }  // namespace
+
+namespace {
+
+// Whether a quantifier prefers less, as in a*?.
+bool prefers_less(std::string_view pattern) {
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] == '\\') {
+      ++at;
+    } else if (pattern[at] == '[') {
+      at = end_of_bracket(pattern, at) - 1;
+    } else if (pattern[at] == '*' || pattern[at] == '+' || pattern[at] == '?' || pattern[at] == '}') {
+      if (pattern.substr(at + 1).starts_with('?') && (at == 0 || pattern[at - 1] != '(')) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool find_matches(std::string_view text, std::string_view pattern, const MatchOptions& options, Arena& arena,
+                  std::vector<FoundMatch>& found, SqlError& error) {
+  if (prefers_less(pattern)) {
+    return fail(error, arena, sqlstate::kNotSupported,
+                "quantifiers that prefer less, as in a*?, are not supported where the match itself counts");
+  }
+  if (options.any_case && (!is_single_byte(pattern) || !is_single_byte(text))) {
+    return fail(error, arena, sqlstate::kNotSupported,
+                "a regular expression that ignores case is supported with ASCII alone here");
+  }
+  const re2::RE2& regex = compiled(pattern, options.any_case, true);
+  if (!regex.ok())
+    return fail(error, arena, sqlstate::kInvalidPattern, "invalid regular expression: {}", regex.error());
+  const re2::StringPiece whole(text.data(), text.size());
+  std::vector<re2::StringPiece> groups(static_cast<size_t>(regex.NumberOfCapturingGroups()) + 1);
+  size_t before = 0;  // where the last match ended
+  for (size_t start = 0; start <= text.size();) {
+    if (!regex.Match(whole, start, text.size(), re2::RE2::UNANCHORED, groups.data(),
+                     static_cast<int>(groups.size())))
+      break;
+    FoundMatch match;
+    for (const re2::StringPiece& group : groups) {
+      MatchedPart& part = match.emplace_back();
+      if (group.data() == nullptr) continue;
+      part.begin = static_cast<size_t>(group.data() - text.data());
+      part.end = part.begin + group.size();
+    }
+    const MatchedPart all = match[0];
+    if (!options.skips_empty || (all.begin < text.size() && all.end > before)) {
+      before = all.end;
+      found.push_back(std::move(match));
+    }
+    if (!options.all) break;
+    start = all.end;
+    if (all.begin == all.end) start += start < text.size() ? utf8_bytes(text[start]) : 1;
+  }
+  return true;
+}
 
 bool matches(std::string_view text, std::string_view pattern, bool any_case, Arena& arena, Value& result,
              SqlError& error) {

@@ -11,11 +11,6 @@
 
 namespace mneme {
 
-struct LiveSession::Leave {  // also where an exception ends the statement
-  LiveSession& session;
-  ~Leave() { session.leave(); }
-};
-
 namespace {
 
 // Whether a client that was told of the one may go on with the other.
@@ -106,14 +101,13 @@ void LiveSession::leave() {
 
 StatementResult LiveSession::run(const std::string& text) {
   const ParsedStatement parsed = parse_statement(text);
-  if (parsed.command && parsed.command->changes_schema()) return change(*parsed.command, text);
-  const Leave leave{*this};
-  if (!enter()) {
-    return StatementResult::failure(sqlstate::kDeadlock,
-                                    "a change of the schema waits for the transaction block that this thread "
-                                    "has open on another connection, and this "
-                                    "statement would wait for that change: end the block, and try again");
+  if (parsed.command && parsed.command->changes_schema()) {
+    const syntax::Definition* made = parsed.command->definition ? &*parsed.command->definition : nullptr;
+    if (made != nullptr && made->table && made->table->query) return create_from_query(*parsed.command);
+    return change(*parsed.command, text);
   }
+  const Leave leave{*this};
+  if (!enter()) return in_way();
   StatementResult result;
   if (parsed.command) {
     result = session_->run(*parsed.command);
@@ -146,7 +140,7 @@ StatementResult LiveSession::bind(PreparedStatement& statement) {
 std::optional<StatementResult> LiveSession::prepare(PreparedStatement& statement) {
   using Kind = syntax::Command::Kind;
   const Kind kind = statement.command().kind;
-  if (kind != Kind::kOperation && kind != Kind::kCall) return StatementResult();
+  if (kind != Kind::kOperation && kind != Kind::kCall && kind != Kind::kDo) return StatementResult();
   if (!try_enter()) return std::nullopt;
   const Leave leave{*this};
   return bind(statement);

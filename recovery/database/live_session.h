@@ -99,13 +99,21 @@ class LiveSession {
  private:
   StatementResult change(const syntax::Command& command, const std::string& text);
   StatementResult change_in_block(const syntax::Command& command, const std::string& text);
+  StatementResult create_from_query(const syntax::Command& command);
+  StatementResult insert_from_query(const syntax::Name& table, const syntax::Operation& rows);
+  StatementResult insert_rows(const syntax::Name& table, const std::vector<std::vector<Argument>>& rows);
+  // Returns what a statement gets that would wait for ever for a change of the schema.
+  static StatementResult in_way();
   bool enter();
   bool try_enter();
   // Inside the latch.
   void follow_schema();
   StatementResult bind(PreparedStatement& statement);
   void leave();
-  struct Leave;
+  struct Leave {  // also where an exception ends the statement
+    LiveSession& session;
+    ~Leave() { session.leave(); }
+  };
 
   WorkingDatabase& working_;
   const WorkerId worker_;

@@ -68,7 +68,8 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   if (command.changes_schema()) return change_schema(named.statement);
   if (named.statement.explains) return explain(named, rows);
   using Kind = syntax::Command::Kind;
-  if (command.kind != Kind::kOperation && command.kind != Kind::kCall) return control(command);
+  if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
+    return control(command);
   if (waiting_ == Waiting::kNever && host_.statements_wait()) return {Done::kWork};
   if (conflicts_ > 0 && monotonic_ns() < next_attempt_ns_) return {Done::kRetry};
   if (!alone) {

@@ -1,0 +1,500 @@
+#include "procedures/catalog/query_functions.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "base/ascii.h"
+#include "base/utf8.h"
+#include "procedures/values/array_text.h"
+#include "procedures/values/regular_expression.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr Type kWords{.kind = TypeKind::kVarchar, .is_text = true};
+constexpr Type kWordList{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
+constexpr Type kPlace{.kind = TypeKind::kInt};
+constexpr Type kWhole{.kind = TypeKind::kBigInt};
+constexpr Type kReal{.kind = TypeKind::kDouble};
+constexpr Type kYesOrNo{.kind = TypeKind::kBoolean};
+
+using Arguments = std::span<const Value>;
+
+bool give_text(std::string_view text, Arena& arena, Value& result) {
+  result = Value::of_text(arena.copy(text));
+  return true;
+}
+
+// ---- regular expressions ----
+
+// Reads the options i and g; `g` says whether that one is accepted.
+bool read_options(std::string_view letters, bool g, MatchOptions& options, Arena& arena, SqlError& error) {
+  for (const char letter : letters) {
+    if (letter == 'i') {
+      options.any_case = true;
+    } else if (letter == 'c') {
+      options.any_case = false;
+    } else if (letter == 'g' && g) {
+      options.all = true;
+    } else if (letter == 'g') {
+      return fail(error, arena, sqlstate::kInvalidParameter,
+                  "this function does not support the \"global\" option");
+    } else if (std::string_view("mnpqstwxbe").find(letter) != std::string_view::npos) {
+      return fail(error, arena, sqlstate::kNotSupported,
+                  "the regular expression option \"{}\" is not supported; there are i and g", letter);
+    } else {
+      return fail(error, arena, sqlstate::kInvalidParameter, "invalid regular expression option: \"{}\"",
+                  letter);
+    }
+  }
+  return true;
+}
+
+bool find(Arguments arguments, size_t option, bool g, MatchOptions options, Arena& arena,
+          std::vector<FoundMatch>& found, SqlError& error) {
+  if (arguments.size() > option && !read_options(arguments[option].as_text(), g, options, arena, error))
+    return false;
+  return find_matches(arguments[0].as_text(), arguments[1].as_text(), options, arena, found, error);
+}
+
+std::string_view part_of(std::string_view text, const MatchedPart& part) {
+  return text.substr(part.begin, part.end - part.begin);
+}
+
+bool regexp_replace(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::vector<FoundMatch> found;
+  const std::string_view option = arguments.size() > 3 ? arguments[3].as_text() : std::string_view();
+  if (!option.empty() && is_ascii_digit(option[0])) {
+    return fail(error, arena, sqlstate::kInvalidParameter, "invalid regular expression option: \"{}\"",
+                option[0]);
+  }
+  if (!find(arguments, 3, true, {}, arena, found, error)) return false;
+  const std::string_view text = arguments[0].as_text();
+  const std::string_view written = arguments[2].as_text();
+  std::string replaced;
+  size_t at = 0;
+  for (const FoundMatch& match : found) {
+    replaced += text.substr(at, match[0].begin - at);
+    for (size_t i = 0; i < written.size(); ++i) {
+      const char next = i + 1 < written.size() ? written[i + 1] : '\0';
+      if (written[i] != '\\' || next == '\0') {
+        replaced.push_back(written[i]);
+      } else if (next == '&') {
+        replaced += part_of(text, match[0]);
+        ++i;
+      } else if (next >= '1' && next <= '9') {
+        const auto group = static_cast<size_t>(next - '0');
+        if (group < match.size() && match[group].is_there()) replaced += part_of(text, match[group]);
+        ++i;
+      } else {
+        replaced.push_back('\\');
+        if (next == '\\') ++i;
+      }
+    }
+    at = match[0].end;
+  }
+  replaced += text.substr(at);
+  return give_text(replaced, arena, result);
+}
+
+Value list_of(const ArrayElements& elements, Arena& arena) {
+  fmt::memory_buffer text;
+  text.push_back('{');
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (i > 0) text.push_back(',');
+    if (elements[i]) {
+      append_array_element(*elements[i], text);
+    } else {
+      text.append(std::string_view("NULL"));
+    }
+  }
+  text.push_back('}');
+  return Value::of_text(arena.copy({text.data(), text.size()}));
+}
+
+bool regexp_match(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::vector<FoundMatch> found;
+  if (!find(arguments, 2, false, {}, arena, found, error)) return false;
+  if (found.empty()) return true;
+  ArrayElements elements;
+  const FoundMatch& match = found[0];
+  for (size_t group = match.size() > 1 ? 1 : 0; group < match.size(); ++group) {
+    elements.emplace_back();
+    if (match[group].is_there()) elements.back() = part_of(arguments[0].as_text(), match[group]);
+  }
+  result = list_of(elements, arena);
+  return true;
+}
+
+bool regexp_like(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::vector<FoundMatch> found;
+  if (!find(arguments, 2, false, {}, arena, found, error)) return false;
+  result = Value::of_bool(!found.empty());
+  return true;
+}
+
+bool regexp_count(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::vector<FoundMatch> found;
+  if (!find(arguments, 2, false, {.all = true}, arena, found, error)) return false;
+  result = Value::of_int(static_cast<int64_t>(found.size()));
+  return true;
+}
+
+bool regexp_substr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::vector<FoundMatch> found;
+  if (!find(arguments, 2, false, {}, arena, found, error)) return false;
+  return found.empty() || give_text(part_of(arguments[0].as_text(), found[0][0]), arena, result);
+}
+
+bool regexp_instr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::vector<FoundMatch> found;
+  if (!find(arguments, 2, false, {}, arena, found, error)) return false;
+  const std::string_view before =
+      found.empty() ? std::string_view() : arguments[0].as_text().substr(0, found[0][0].begin);
+  result = Value::of_int(found.empty() ? 0 : static_cast<int64_t>(count_characters(before)) + 1);
+  return true;
+}
+
+bool regexp_split(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::vector<FoundMatch> found;
+  const MatchOptions options{.all = true, .skips_empty = true};
+  if (!find(arguments, 2, false, options, arena, found, error)) return false;
+  const std::string_view text = arguments[0].as_text();
+  ArrayElements elements;
+  size_t at = 0;
+  for (const FoundMatch& match : found) {
+    elements.emplace_back(text.substr(at, match[0].begin - at));
+    at = match[0].end;
+  }
+  elements.emplace_back(text.substr(at));
+  result = list_of(elements, arena);
+  return true;
+}
+
+// The first group of the pattern, or all that it matches.
+bool substring_of_pattern(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::vector<FoundMatch> found;
+  if (!find(arguments, 2, false, {}, arena, found, error)) return false;
+  if (found.empty()) return true;
+  const MatchedPart& part = found[0].size() > 1 ? found[0][1] : found[0][0];
+  return !part.is_there() || give_text(part_of(arguments[0].as_text(), part), arena, result);
+}
+
+// ---- text ----
+
+bool is_unquoted_name(std::string_view name) {
+  return !name.empty() && !is_ascii_digit(name[0]) &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+}
+
+std::string doubled(std::string_view text, char quote) {
+  std::string all(1, quote);
+  for (const char c : text) all += c == quote ? std::string(2, c) : std::string(1, c);
+  return all + quote;
+}
+
+std::string literal_of(std::string_view text) {
+  std::string quoted = doubled(text, '\'');
+  if (text.find('\\') == text.npos) return quoted;
+  std::string escaped = "E";
+  for (const char c : quoted) escaped += c == '\\' ? std::string("\\\\") : std::string(1, c);
+  return escaped;
+}
+
+bool quote_literal(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+  return give_text(literal_of(arguments[0].as_text()), arena, result);
+}
+
+bool quote_nullable(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+  return give_text(arguments[0].is_null() ? "NULL" : literal_of(arguments[0].as_text()), arena, result);
+}
+
+class Formatter {
+ public:
+  Formatter(Arguments arguments, Arena& arena, SqlError& error)
+      : written_(arguments[0].as_text()), values_(arguments.subspan(1)), arena_(arena), error_(error) {}
+
+  bool write(std::string& text) {
+    while (at_ < written_.size()) {
+      if (written_[at_] != '%') {
+        text.push_back(written_[at_++]);
+      } else if (written_.substr(at_ + 1).starts_with('%')) {
+        text.push_back('%');
+        at_ += 2;
+      } else if (++at_; !write_specifier(text)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::optional<size_t> take_number() {
+    size_t end = at_;
+    size_t number = 0;
+    while (end < written_.size() && is_ascii_digit(written_[end]) && number < 100'000'000)
+      number = number * 10 + static_cast<size_t>(written_[end++] - '0');
+    if (end == at_) return std::nullopt;
+    at_ = end;
+    return number;
+  }
+  bool refuse_end() {
+    return fail(error_, arena_, sqlstate::kInvalidParameter, "unterminated format() type specifier");
+  }
+
+  bool write_specifier(std::string& text) {
+    const size_t begin = at_;
+    if (const std::optional<size_t> number = take_number()) {
+      if (written_.substr(at_).starts_with('$')) {
+        ++at_;
+        if (*number == 0) {
+          return fail(error_, arena_, sqlstate::kInvalidParameter,
+                      "format specifies argument 0, but arguments are numbered from 1");
+        }
+        next_ = *number - 1;
+      } else {
+        at_ = begin;
+      }
+    }
+    bool goes_left = false;
+    while (written_.substr(at_).starts_with('-')) {
+      goes_left = true;
+      ++at_;
+    }
+    if (written_.substr(at_).starts_with('*'))
+      return fail(error_, arena_, sqlstate::kNotSupported, "a width by * is not supported in format()");
+    const size_t width = take_number().value_or(0);
+    if (at_ >= written_.size()) return refuse_end();
+    const char type = written_[at_++];
+    if (type != 's' && type != 'I' && type != 'L') {
+      return fail(error_, arena_, sqlstate::kInvalidParameter, "unrecognized format() type specifier \"{}\"",
+                  type);
+    }
+    if (next_ >= values_.size())
+      return fail(error_, arena_, sqlstate::kInvalidParameter, "too few arguments for format()");
+    const Value& value = values_[next_++];
+    std::string part;
+    if (type == 'L') {
+      part = value.is_null() ? "NULL" : literal_of(value.as_text());
+    } else if (value.is_null() && type == 'I') {
+      return fail(error_, arena_, sqlstate::kNullNotAllowed,
+                  "null values cannot be formatted as an SQL identifier");
+    } else if (!value.is_null()) {
+      part = type == 'I' && !is_unquoted_name(value.as_text()) ? doubled(value.as_text(), '"')
+                                                               : std::string(value.as_text());
+    }
+    const size_t length = count_characters(part);
+    const std::string blanks(width > length ? width - length : 0, ' ');
+    text += goes_left ? part + blanks : blanks + part;
+    return true;
+  }
+
+  const std::string_view written_;
+  const Arguments values_;
+  Arena& arena_;
+  SqlError& error_;
+  size_t at_ = 0;
+  size_t next_ = 0;
+};
+
+bool format_text(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null()) return true;
+  std::string text;
+  return Formatter(arguments, arena, error).write(text) && give_text(text, arena, result);
+}
+
+bool concat_with(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+  if (arguments[0].is_null()) return true;
+  std::string text;
+  bool is_first = true;
+  for (const Value& part : arguments.subspan(1)) {
+    if (part.is_null()) continue;
+    if (!is_first) text += arguments[0].as_text();
+    is_first = false;
+    text += part.as_text();
+  }
+  return give_text(text, arena, result);
+}
+
+bool overlay(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view text = arguments[0].as_text();
+  const int64_t from = arguments[2].as_int();
+  const int64_t count = arguments.size() > 3 ? arguments[3].as_int()
+                                             : static_cast<int64_t>(count_characters(arguments[1].as_text()));
+  if (from <= 0)
+    return fail(error, arena, sqlstate::kNegativeSubstring, "negative substring length not allowed");
+  const int64_t end = std::max<int64_t>(from + count, 1);
+  std::string all(text.substr(0, offset_of_character(text, static_cast<size_t>(from - 1))));
+  all += arguments[1].as_text();
+  all += text.substr(offset_of_character(text, static_cast<size_t>(end - 1)));
+  return give_text(all, arena, result);
+}
+
+bool count_nulls(Arguments arguments, Arena&, Value& result, SqlError&) {
+  int64_t count = 0;
+  for (const Value& each : arguments) count += each.is_null() ? 1 : 0;
+  result = Value::of_int(count);
+  return true;
+}
+
+bool count_others(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (!count_nulls(arguments, arena, result, error)) return false;
+  result = Value::of_int(static_cast<int64_t>(arguments.size()) - result.as_int());
+  return true;
+}
+
+// ---- numbers ----
+
+template <double (*Function)(double)>
+bool of_double(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const double number = Function(arguments[0].as_double());
+  if (std::isnan(number) && !std::isnan(arguments[0].as_double()))
+    return fail(error, arena, sqlstate::kOutOfRange, "input is out of range");
+  if (std::isinf(number) && !std::isinf(arguments[0].as_double()))
+    return fail(error, arena, sqlstate::kOutOfRange, "value out of range: overflow");
+  result = Value::of_double(number);
+  return true;
+}
+
+double degrees_of(double radians) {
+  return radians / (std::numbers::pi / 180.0);
+}
+double radians_of(double degrees) {
+  return degrees * (std::numbers::pi / 180.0);
+}
+
+bool atan2_of(Arguments arguments, Arena&, Value& result, SqlError&) {
+  result = Value::of_double(std::atan2(arguments[0].as_double(), arguments[1].as_double()));
+  return true;
+}
+
+bool pi_of(Arguments, Arena&, Value& result, SqlError&) {
+  result = Value::of_double(std::numbers::pi);
+  return true;
+}
+
+bool gcd_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  const int64_t a = arguments[0].as_int();
+  const int64_t b = arguments[1].as_int();
+  if (a == kLeast || b == kLeast) return fail(error, arena, sqlstate::kOutOfRange, "bigint out of range");
+  result = Value::of_int(std::gcd(a, b));
+  return true;
+}
+
+bool lcm_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].as_int() == 0 || arguments[1].as_int() == 0) {
+    result = Value::of_int(0);
+    return true;
+  }
+  if (!gcd_of(arguments, arena, result, error)) return false;
+  int64_t multiple = 0;
+  if (__builtin_mul_overflow(arguments[0].as_int() / result.as_int(), arguments[1].as_int(), &multiple) ||
+      multiple == std::numeric_limits<int64_t>::min())
+    return fail(error, arena, sqlstate::kOutOfRange, "bigint out of range");
+  result = Value::of_int(multiple < 0 ? -multiple : multiple);
+  return true;
+}
+
+std::mt19937_64& generator() {
+  thread_local std::mt19937_64 numbers{std::random_device{}()};
+  return numbers;
+}
+
+bool random_number(Arguments, Arena&, Value& result, SqlError&) {
+  constexpr double kSteps = 9007199254740992.0;  // 2^53
+  result = Value::of_double(static_cast<double>(generator()() >> 11) / kSteps);
+  return true;
+}
+
+bool random_uuid(Arguments, Arena& arena, Value& result, SqlError&) {
+  const uint64_t high = (generator()() & 0xffffffffffff0fff) | 0x4000;
+  const uint64_t low = (generator()() & 0x3fffffffffffffff) | 0x8000000000000000;
+  return give_text(fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff,
+                               high & 0xffff, low >> 48, low & 0xffffffffffff),
+                   arena, result);
+}
+
+constexpr QueryFunction kTextFunctions[] = {
+    {"regexp_replace", 3, 4, {kWords, kWords, kWords, kWords}, kWords, regexp_replace},
+    {"regexp_match", 2, 3, {kWords, kWords, kWords}, kWordList, regexp_match},
+    {"regexp_like", 2, 3, {kWords, kWords, kWords}, kYesOrNo, regexp_like},
+    {"regexp_count", 2, 2, {kWords, kWords}, kPlace, regexp_count},
+    {"regexp_substr", 2, 2, {kWords, kWords}, kWords, regexp_substr},
+    {"regexp_instr", 2, 2, {kWords, kWords}, kPlace, regexp_instr},
+    {"regexp_split_to_array", 2, 3, {kWords, kWords, kWords}, kWordList, regexp_split},
+    {"mneme_substring", 2, 2, {kWords, kWords}, kWords, substring_of_pattern},
+    {"quote_literal", 1, 1, {kWords}, kWords, quote_literal},
+    {"quote_nullable", 1, 1, {kWords}, kWords, quote_nullable, false},
+    {"format",
+     1,
+     16,
+     {kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords,
+      kWords, kWords, kWords},
+     kWords,
+     format_text,
+     false},
+    {"concat_ws",
+     2,
+     16,
+     {kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords,
+      kWords, kWords, kWords},
+     kWords,
+     concat_with,
+     false},
+    {"num_nulls",
+     1,
+     16,
+     {kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords,
+      kWords, kWords, kWords},
+     kPlace,
+     count_nulls,
+     false},
+    {"num_nonnulls",
+     1,
+     16,
+     {kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords,
+      kWords, kWords, kWords},
+     kPlace,
+     count_others,
+     false},
+    {"overlay", 3, 4, {kWords, kWords, kPlace, kPlace}, kWords, overlay},
+    {"cbrt", 1, 1, {kReal}, kReal, of_double<std::cbrt>},
+    {"degrees", 1, 1, {kReal}, kReal, of_double<degrees_of>},
+    {"radians", 1, 1, {kReal}, kReal, of_double<radians_of>},
+    {"sin", 1, 1, {kReal}, kReal, of_double<std::sin>},
+    {"cos", 1, 1, {kReal}, kReal, of_double<std::cos>},
+    {"tan", 1, 1, {kReal}, kReal, of_double<std::tan>},
+    {"asin", 1, 1, {kReal}, kReal, of_double<std::asin>},
+    {"acos", 1, 1, {kReal}, kReal, of_double<std::acos>},
+    {"atan", 1, 1, {kReal}, kReal, of_double<std::atan>},
+    {"atan2", 2, 2, {kReal, kReal}, kReal, atan2_of},
+    {"pi", 0, 0, {}, kReal, pi_of},
+    {"gcd", 2, 2, {kWhole, kWhole}, kWhole, gcd_of},
+    {"lcm", 2, 2, {kWhole, kWhole}, kWhole, lcm_of},
+    {"random", 0, 0, {}, kReal, random_number},
+    {"gen_random_uuid", 0, 0, {}, kWords, random_uuid},
+};
+
+}  // namespace
+
+std::span<const QueryFunction> text_query_functions() {
+  return kTextFunctions;
+}
+
+size_t count_query_functions() {
+  return text_query_functions().size() + array_query_functions().size();
+}
+
+const QueryFunction& query_function(size_t number) {
+  const size_t texts = text_query_functions().size();
+  return number < texts ? text_query_functions()[number] : array_query_functions()[number - texts];
+}
+
+}  // namespace mneme

@@ -1,0 +1,244 @@
+// Query functions of arrays.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "procedures/catalog/query_functions.h"
+#include "procedures/values/array_text.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr Type kArrayType{.kind = TypeKind::kVarchar, .is_text = true};
+constexpr Type kTextElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
+constexpr Type kIntElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kInt};
+constexpr Type kElement{.kind = TypeKind::kVarchar, .is_text = true};
+constexpr Type kSmallNumber{.kind = TypeKind::kInt};
+constexpr Type kTruthValue{.kind = TypeKind::kBoolean};
+
+using Arguments = std::span<const Value>;
+
+Value array_of(const ArrayElements& elements, Arena& arena) {
+  fmt::memory_buffer text;
+  text.push_back('{');
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (i > 0) text.push_back(',');
+    if (elements[i]) {
+      append_array_element(*elements[i], text);
+    } else {
+      text.append(std::string_view("NULL"));
+    }
+  }
+  text.push_back('}');
+  return Value::of_text(arena.copy({text.data(), text.size()}));
+}
+
+// NULL is an array without elements.
+bool read_array(const Value& value, Arena& arena, ArrayElements& elements, SqlError& error) {
+  if (value.is_null()) return true;
+  std::optional<ArrayElements> read = array_or_vector_elements(value.as_text());
+  if (!read)
+    return fail(error, arena, sqlstate::kInvalidText, "malformed array literal: \"{}\"", value.as_text());
+  elements = *std::move(read);
+  return true;
+}
+
+std::optional<std::string> element_text(const Value& value) {
+  return value.is_null() ? std::nullopt : std::optional<std::string>(value.as_text());
+}
+
+bool array_append(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  elements.push_back(element_text(arguments[1]));
+  result = array_of(elements, arena);
+  return true;
+}
+
+bool array_prepend(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements elements;
+  if (!read_array(arguments[1], arena, elements, error)) return false;
+  elements.insert(elements.begin(), element_text(arguments[0]));
+  result = array_of(elements, arena);
+  return true;
+}
+
+bool array_cat(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null() || arguments[1].is_null()) {
+    result = arguments[0].is_null() ? arguments[1] : arguments[0];
+    return true;
+  }
+  ArrayElements elements;
+  ArrayElements more;
+  if (!read_array(arguments[0], arena, elements, error) || !read_array(arguments[1], arena, more, error))
+    return false;
+  elements.insert(elements.end(), more.begin(), more.end());
+  result = array_of(elements, arena);
+  return true;
+}
+
+bool array_remove(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null()) return true;
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  const std::optional<std::string> gone = element_text(arguments[1]);
+  std::erase(elements, gone);
+  result = array_of(elements, arena);
+  return true;
+}
+
+bool array_replace(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null()) return true;
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  std::ranges::replace(elements, element_text(arguments[1]), element_text(arguments[2]));
+  result = array_of(elements, arena);
+  return true;
+}
+
+bool array_position(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null()) return true;
+  if (arguments.size() > 2 && arguments[2].is_null())
+    return fail(error, arena, sqlstate::kNullNotAllowed, "initial position must not be null");
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  const int64_t from = arguments.size() > 2 ? std::max<int64_t>(arguments[2].as_int(), 1) : 1;
+  for (auto at = static_cast<size_t>(from - 1); at < elements.size(); ++at) {
+    if (elements[at] != element_text(arguments[1])) continue;
+    result = Value::of_int(static_cast<int64_t>(at + 1));
+    return true;
+  }
+  return true;
+}
+
+bool array_positions(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null()) return true;
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  ArrayElements places;
+  for (size_t at = 0; at < elements.size(); ++at) {
+    if (elements[at] == element_text(arguments[1])) places.push_back(std::to_string(at + 1));
+  }
+  result = array_of(places, arena);
+  return true;
+}
+
+bool array_ndims(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  if (!elements.empty()) result = Value::of_int(1);
+  return true;
+}
+
+bool array_dims(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  if (elements.empty()) return true;
+  result = Value::of_text(arena.copy(fmt::format("[1:{}]", elements.size())));
+  return true;
+}
+
+bool trim_array(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  const int64_t count = arguments[1].as_int();
+  if (count < 0 || count > static_cast<int64_t>(elements.size())) {
+    return fail(error, arena, "2202E", "number of elements to trim must be between 0 and {}",
+                elements.size());
+  }
+  elements.resize(elements.size() - static_cast<size_t>(count));
+  result = array_of(elements, arena);
+  return true;
+}
+
+// Whether each element of the one, none of which may be NULL, is in the other.
+bool contains_all(const ArrayElements& whole, const ArrayElements& parts) {
+  return std::ranges::all_of(parts, [&](const std::optional<std::string>& part) {
+    return part && std::ranges::find(whole, part) != whole.end();
+  });
+}
+
+bool array_contains(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements whole;
+  ArrayElements parts;
+  if (!read_array(arguments[0], arena, whole, error) || !read_array(arguments[1], arena, parts, error))
+    return false;
+  result = Value::of_bool(contains_all(whole, parts));
+  return true;
+}
+
+bool array_overlaps(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements one;
+  ArrayElements other;
+  if (!read_array(arguments[0], arena, one, error) || !read_array(arguments[1], arena, other, error))
+    return false;
+  result = Value::of_bool(std::ranges::any_of(one, [&](const std::optional<std::string>& element) {
+    return element && std::ranges::find(other, element) != other.end();
+  }));
+  return true;
+}
+
+bool string_to_array(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+  if (arguments[0].is_null()) return true;
+  const std::string_view text = arguments[0].as_text();
+  ArrayElements elements;
+  const auto add = [&](std::string_view part) {
+    const bool is_null = arguments.size() > 2 && !arguments[2].is_null() && arguments[2].as_text() == part;
+    elements.push_back(is_null ? std::nullopt : std::optional<std::string>(part));
+  };
+  if (text.empty()) {
+    // No elements.
+  } else if (arguments[1].is_null()) {
+    for (size_t at = 0, end = 0; at < text.size(); at = end) {
+      end = at + 1;
+      while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+      add(text.substr(at, end - at));
+    }
+  } else if (arguments[1].as_text().empty()) {
+    add(text);
+  } else {
+    const std::string_view separator = arguments[1].as_text();
+    for (size_t at = 0;;) {
+      const size_t end = text.find(separator, at);
+      add(text.substr(at, end == text.npos ? end : end - at));
+      if (end == text.npos) break;
+      at = end + separator.size();
+    }
+  }
+  result = array_of(elements, arena);
+  return true;
+}
+
+constexpr QueryFunction kArrayFunctions[] = {
+    {"array_append", 2, 2, {kArrayType, kElement}, kArrayType, array_append, false, 0},
+    {"array_prepend", 2, 2, {kElement, kArrayType}, kArrayType, array_prepend, false, 1},
+    {"array_cat", 2, 2, {kArrayType, kArrayType}, kArrayType, array_cat, false, 0},
+    {"array_remove", 2, 2, {kArrayType, kElement}, kArrayType, array_remove, false, 0, true},
+    {"array_replace", 3, 3, {kArrayType, kElement, kElement}, kArrayType, array_replace, false, 0, true},
+    {"array_position",
+     2,
+     3,
+     {kArrayType, kElement, kSmallNumber},
+     kSmallNumber,
+     array_position,
+     false,
+     {},
+     true},
+    {"array_positions", 2, 2, {kArrayType, kElement}, kIntElements, array_positions, false, {}, true},
+    {"array_ndims", 1, 1, {kArrayType}, kSmallNumber, array_ndims},
+    {"array_dims", 1, 1, {kArrayType}, kElement, array_dims},
+    {"trim_array", 2, 2, {kArrayType, kSmallNumber}, kArrayType, trim_array, true, 0},
+    {"mneme_array_contains", 2, 2, {kArrayType, kArrayType}, kTruthValue, array_contains, true, {}, true},
+    {"mneme_array_overlaps", 2, 2, {kArrayType, kArrayType}, kTruthValue, array_overlaps, true, {}, true},
+    {"string_to_array", 2, 3, {kElement, kElement, kElement}, kTextElements, string_to_array, false},
+};
+
+}  // namespace
+
+std::span<const QueryFunction> array_query_functions() {
+  return kArrayFunctions;
+}
+
+}  // namespace mneme

@@ -1,0 +1,150 @@
+// Calls of the syntax tree, and what is written in words of its own inside of their parentheses.
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/syntax_nodes.h"
+#include "procedures/parser/tree_reader.h"
+
+namespace mneme {
+
+using syntax::Expr;
+using syntax::ExprKind;
+
+namespace {
+
+Expr read_call(MnemeParser::CallContext* context) {
+  Expr expr = make_syntax(ExprKind::kCall, location(context));
+  expr.text = lowered(context->functionName()->getText());
+  // ROW(a, b) is the row (a, b).
+  if (expr.text == "row" && !context->name() && !context->STAR() &&
+      !context->functionName()->name()->QUOTED_IDENTIFIER()) {
+    expr.kind = ExprKind::kRow;
+    for (auto* arg : context->expression()) expr.args.push_back(read_expression(arg));
+    return expr;
+  }
+  const std::string schema = context->name() ? lowered(context->name()->getText()) : "pg_catalog";
+  if (schema == "information_schema" && expr.text == "_pg_expandarray") {
+    expr.column_name = expr.text;
+    expr.text = syntax::kExpandArray;
+  } else if (schema == "public") {
+    expr.qualifier = schema;
+  } else if (schema != "pg_catalog") {
+    refuse_as(sqlstate::kUndefinedFunction, location(context), "function {}.{} does not exist",
+              context->name()->getText(), expr.text);
+  }
+  expr.star = context->STAR() != nullptr;
+  expr.distinct = context->DISTINCT() != nullptr;
+  auto args = context->expression();
+  if (context->WHERE()) {
+    if (lowered(context->IDENTIFIER()->getText()) != "filter") {
+      refuse(location(context->IDENTIFIER()->getSymbol()), "\"{}\" is not understood here",
+             context->IDENTIFIER()->getText());
+    }
+    expr.filter = std::make_shared<const Expr>(read_expression(args.back()));
+    args.pop_back();
+  }
+  for (auto* arg : args) expr.args.push_back(read_expression(arg));
+  if (context->ORDER()) {
+    std::vector<syntax::OrderItem> order;
+    for (auto* item : context->orderItem()) order.push_back(read_order_item(item));
+    expr.order = std::make_shared<const std::vector<syntax::OrderItem>>(std::move(order));
+  }
+  if (auto* within = context->withinGroup()) {
+    expect_word(within->IDENTIFIER(), {"within"});
+    if (expr.order || expr.distinct)
+      refuse(location(within), "cannot use multiple ORDER BY clauses, or DISTINCT, with WITHIN GROUP");
+    std::vector<syntax::OrderItem> order;
+    for (auto* item : within->orderItem()) order.push_back(read_order_item(item));
+    expr.order = std::make_shared<const std::vector<syntax::OrderItem>>(std::move(order));
+    expr.within_group = true;
+  }
+  if (context->over()) expr.window = std::make_shared<const syntax::Window>(read_window(context->over()));
+  return expr;
+}
+
+// extract(unit FROM time) is a call with the unit as a quoted word.
+Expr read_extract(MnemeParser::SubstringCallContext& call, syntax::SourceLocation where) {
+  Expr unit = read_expression(call.expression(0));
+  if (unit.kind == ExprKind::kReference && unit.qualifier.empty()) unit.kind = ExprKind::kString;
+  std::vector<Expr> args;
+  args.push_back(std::move(unit));
+  args.push_back(read_expression(call.expression(1)));
+  return make_syntax_call("extract", std::move(args), where);
+}
+
+bool is_side(const std::string& word) {
+  return word == "both" || word == "leading" || word == "trailing";
+}
+
+// trim([side] [characters] FROM text) is btrim, ltrim or rtrim(text[, characters]).
+Expr make_trim(const std::string& side, std::optional<Expr> characters, Expr text,
+               syntax::SourceLocation where) {
+  std::vector<Expr> args;
+  args.push_back(std::move(text));
+  if (characters) args.push_back(*std::move(characters));
+  return make_syntax_call(side == "leading"    ? "ltrim"
+                          : side == "trailing" ? "rtrim"
+                                               : "trim",
+                          std::move(args), where);
+}
+
+// The grammar reads a quoted string behind BOTH, LEADING or TRAILING as a literal of a type of that name.
+Expr read_trim(MnemeParser::SubstringCallContext& call, syntax::SourceLocation where) {
+  Expr text = read_expression(call.expression(1));
+  const std::string word = lowered(call.expression(0)->getText());
+  if (is_side(word)) return make_trim(word, std::nullopt, std::move(text), where);
+  Expr first = read_expression(call.expression(0));
+  if (first.kind == ExprKind::kCast && is_side(first.type.base))
+    return make_trim(first.type.base, std::move(first.args[0]), std::move(text), where);
+  return make_trim("both", std::move(first), std::move(text), where);
+}
+
+}  // namespace
+
+std::optional<Expr> read_special_call(MnemeParser::PrimaryContext* context) {
+  const auto where = location(context);
+  if (auto* call = dynamic_cast<MnemeParser::CallContext*>(context)) return read_call(call);
+  if (auto* overlay = dynamic_cast<MnemeParser::OverlayCallContext*>(context)) {
+    if (lowered(overlay->name()->getText()) != "overlay")
+      refuse(where, "\"{}\" is not understood here", overlay->IDENTIFIER()->getText());
+    expect_word(overlay->IDENTIFIER(), {"placing"});
+    std::vector<Expr> args;
+    for (auto* arg : overlay->expression()) args.push_back(read_expression(arg));
+    return make_syntax_call("overlay", std::move(args), where);
+  }
+  if (auto* position = dynamic_cast<MnemeParser::PositionCallContext*>(context)) {
+    if (lowered(position->name()->getText()) != "position") {
+      refuse(where, "IN inside the arguments of {}() is not understood; only position(a IN b) is written so",
+             position->name()->getText());
+    }
+    std::vector<Expr> args;  // position(sought IN text) is strpos(text, sought)
+    args.push_back(read_concatenation(position->concatenation(1)));
+    args.push_back(read_concatenation(position->concatenation(0)));
+    Expr call = make_syntax_call("strpos", std::move(args), where);
+    call.column_name = "position";
+    return call;
+  }
+  if (auto* trim = dynamic_cast<MnemeParser::TrimCallContext*>(context)) {
+    if (lowered(trim->name()->getText()) != "trim")
+      refuse(where, "FROM inside the arguments of {}() is not understood", trim->name()->getText());
+    expect_word(trim->IDENTIFIER(), {"both", "leading", "trailing"});
+    return make_trim(lowered(trim->IDENTIFIER()->getText()), read_expression(trim->expression(0)),
+                     read_expression(trim->expression(1)), where);
+  }
+  if (auto* substring = dynamic_cast<MnemeParser::SubstringCallContext*>(context)) {
+    if (lowered(substring->name()->getText()) == "extract" && substring->expression().size() == 2)
+      return read_extract(*substring, where);
+    if (lowered(substring->name()->getText()) == "trim" && substring->expression().size() == 2)
+      return read_trim(*substring, where);
+    if (lowered(substring->name()->getText()) != "substring") {
+      refuse_as(
+          sqlstate::kNotSupported, where,
+          "FROM inside the arguments of {}() is not supported; only substring(a FROM b FOR c) is written so",
+          substring->name()->getText());
+    }
+    std::vector<Expr> args;
+    for (auto* arg : substring->expression()) args.push_back(read_expression(arg));
+    return make_syntax_call("substring", std::move(args), where);
+  }
+  return std::nullopt;
+}
+
+}  // namespace mneme

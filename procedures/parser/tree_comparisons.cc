@@ -1,0 +1,271 @@
+// Comparisons and conditions of the syntax tree.
+#include <utility>
+
+#include "base/utf8.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/syntax_nodes.h"
+#include "procedures/parser/tree_reader.h"
+
+namespace mneme {
+
+using ir::Op;
+using syntax::Expr;
+using syntax::ExprKind;
+
+namespace {
+
+// Rows compare a column at a time, from the left.
+Expr compare_rows(Op op, const Expr& left, const Expr& right) {
+  if (left.args.size() != right.args.size())
+    refuse(left.where, "unequal number of entries in row expressions");
+  const bool equality = op == Op::kEqual || op == Op::kNotEqual;
+  if (equality) {
+    std::vector<Expr> parts;
+    for (size_t i = 0; i < left.args.size(); ++i)
+      parts.push_back(make_syntax_binary(op, left.args[i], right.args[i]));
+    return syntax::join(op == Op::kEqual ? Op::kAnd : Op::kOr, parts);
+  }
+  const Op strict = op == Op::kLessEqual ? Op::kLess : op == Op::kGreaterEqual ? Op::kGreater : op;
+  size_t i = left.args.size() - 1;
+  Expr result = make_syntax_binary(op, left.args[i], right.args[i]);
+  while (i-- > 0) {
+    Expr both[] = {make_syntax_binary(Op::kEqual, left.args[i], right.args[i]), std::move(result)};
+    Expr either[] = {make_syntax_binary(strict, left.args[i], right.args[i]), syntax::join(Op::kAnd, both)};
+    result = syntax::join(Op::kOr, either);
+  }
+  return result;
+}
+
+Expr make_comparison(Op op, Expr left, Expr right) {
+  const bool left_row = left.kind == ExprKind::kRow;
+  const bool right_row = right.kind == ExprKind::kRow;
+  if (left_row && right_row) return compare_rows(op, left, right);
+  return make_syntax_binary(op, std::move(left), std::move(right));
+}
+
+// What SIMILAR TO compares with, as a regular expression of the whole text.
+std::string regular_expression_of(const std::string& pattern, const std::string& escape) {
+  std::string text = "^(?:";
+  bool in_brackets = false;
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    const char c = pattern[at];
+    if (!escape.empty() && pattern.compare(at, escape.size(), escape) == 0) {
+      at += escape.size();
+      text.push_back('\\');
+      if (at < pattern.size()) text.push_back(pattern[at]);
+    } else if (in_brackets) {
+      if (c == '\\') text.push_back('\\');
+      text.push_back(c);
+      in_brackets = c != ']';
+    } else if (c == '[') {
+      text.push_back(c);
+      in_brackets = true;
+    } else if (c == '%') {
+      text += ".*";
+    } else if (c == '_') {
+      text.push_back('.');
+    } else if (c == '(') {
+      text += "(?:";
+    } else {
+      if (c == '\\' || c == '.' || c == '^' || c == '$') text.push_back('\\');
+      text.push_back(c);
+    }
+  }
+  return text + ")$";
+}
+
+Expr read_similar(MnemeParser::MembershipContext* context, Expr left) {
+  expect_word(context->IDENTIFIER(), {"similar"});
+  Expr pattern = read_concatenation(context->concatenation(1));
+  if (pattern.kind != ExprKind::kString) {
+    refuse_as(sqlstate::kNotSupported, pattern.where,
+              "SIMILAR TO is supported with a pattern that is a literal alone; use ~");
+  }
+  std::string escape = "\\";
+  if (context->STRING()) escape = read_string(context->STRING());
+  if (count_characters(escape) > 1) {
+    refuse_as(sqlstate::kInvalidEscapeSequence, location(context->STRING()->getSymbol()),
+              "invalid escape string: it is empty or one character");
+  }
+  pattern.text = regular_expression_of(pattern.text, escape);
+  Expr match = make_syntax(ExprKind::kMatches, left.where);
+  match.negated = context->NOT() != nullptr;
+  match.args.push_back(std::move(left));
+  match.args.push_back(std::move(pattern));
+  return match;
+}
+
+// a LIKE ANY (ARRAY[b, c]) is a LIKE b OR a LIKE c, and ALL has AND in its place.
+Expr read_like_of_several(MnemeParser::MembershipContext* context, const Expr& left) {
+  const Expr patterns = read_expression(context->expression(0));
+  if (patterns.kind != ExprKind::kArray) {
+    refuse_as(sqlstate::kNotSupported, patterns.where,
+              "LIKE ANY and LIKE ALL are supported of ARRAY[...] alone");
+  }
+  std::vector<Expr> parts;
+  for (const Expr& pattern : patterns.args) {
+    Expr like = make_syntax(ExprKind::kLike, left.where);
+    like.negated = context->NOT() != nullptr;
+    like.ignores_case = context->ILIKE() != nullptr;
+    like.text = "\\";
+    like.args.push_back(left);
+    like.args.push_back(pattern);
+    parts.push_back(std::move(like));
+  }
+  return syntax::join(context->ALL() ? Op::kAnd : Op::kOr, parts);
+}
+
+// BETWEEN SYMMETRIC takes its bounds in either order.
+Expr between_symmetric(Expr between) {
+  Expr swapped = between;
+  std::swap(swapped.args[1], swapped.args[2]);
+  Expr both[] = {std::move(between), std::move(swapped)};
+  return syntax::join(both[0].negated ? Op::kAnd : Op::kOr, both);
+}
+
+Expr read_membership(MnemeParser::MembershipContext* context) {
+  Expr left = read_concatenation(context->concatenation(0));
+  if (context->ANY() || context->SOME() || context->ALL()) return read_like_of_several(context, left);
+  if (context->TO()) return read_similar(context, std::move(left));
+  if (context->LIKE() || context->ILIKE()) {
+    Expr like = make_syntax(ExprKind::kLike, left.where);
+    like.negated = context->NOT() != nullptr;
+    like.ignores_case = context->ILIKE() != nullptr;
+    like.text = "\\";
+    if (context->STRING()) like.text = read_string(context->STRING());
+    if (count_characters(like.text) > 1) {
+      refuse_as(sqlstate::kInvalidEscapeSequence, location(context->STRING()->getSymbol()),
+                "invalid escape string: it is empty or one character");
+    }
+    like.args.push_back(std::move(left));
+    like.args.push_back(read_concatenation(context->concatenation(1)));
+    return like;
+  }
+  if (auto* op = context->matchOperator()) {
+    Expr match =
+        make_syntax(op->LIKES() || op->NOT_LIKES() ? ExprKind::kLike : ExprKind::kMatches, left.where);
+    if (op->IDENTIFIER() && lowered(op->IDENTIFIER()->getText()) != "operator")
+      refuse(location(op), "\"{}\" is not understood here", op->IDENTIFIER()->getText());
+    match.negated = op->NOT_MATCHES() || op->NOT_MATCHES_ANY_CASE() || op->NOT_LIKES();
+    match.ignores_case = op->MATCHES_ANY_CASE() || op->NOT_MATCHES_ANY_CASE();
+    match.text = "\\";
+    Expr right = read_concatenation(context->concatenation(1));
+    if (op->EQUAL()) return make_comparison(Op::kEqual, std::move(left), std::move(right));
+    match.args.push_back(std::move(left));
+    match.args.push_back(std::move(right));
+    return match;
+  }
+  if (context->nestedQuery()) {
+    Expr in = make_syntax(ExprKind::kInQuery, left.where);
+    in.negated = context->NOT() != nullptr;
+    in.args.push_back(std::move(left));
+    in.query = read_query(context->nestedQuery());
+    return in;
+  }
+  if (!context->BETWEEN() && !context->IN_()) return left;
+  if (context->IN_() && left.kind == ExprKind::kRow) {
+    std::vector<Expr> parts;
+    for (auto* item : context->expression()) {
+      const Expr row = read_expression(item);
+      if (row.kind != ExprKind::kRow) refuse(row.where, "a row is compared with rows; write (a, b)");
+      parts.push_back(compare_rows(Op::kEqual, left, row));
+    }
+    Expr any = syntax::join(Op::kOr, parts);
+    return context->NOT() ? make_syntax_unary(Op::kNot, std::move(any), left.where) : std::move(any);
+  }
+  Expr expr = make_syntax(context->BETWEEN() ? ExprKind::kBetween : ExprKind::kInList, left.where);
+  expr.negated = context->NOT() != nullptr;
+  expr.args.push_back(std::move(left));
+  for (size_t i = 1; i < context->concatenation().size(); ++i) {
+    expr.args.push_back(read_concatenation(context->concatenation(i)));
+  }
+  for (auto* item : context->expression()) expr.args.push_back(read_expression(item));
+  return context->SYMMETRIC() ? between_symmetric(std::move(expr)) : std::move(expr);
+}
+
+Expr read_comparison(MnemeParser::ComparisonContext* context) {
+  Expr left = read_membership(context->membership(0));
+  auto* op_context = context->compareOperator();
+  if (!op_context) return left;
+  const Op op = op_context->EQUAL()        ? Op::kEqual
+                : op_context->NOT_EQUAL()  ? Op::kNotEqual
+                : op_context->LESS()       ? Op::kLess
+                : op_context->LESS_EQUAL() ? Op::kLessEqual
+                : op_context->GREATER()    ? Op::kGreater
+                                           : Op::kGreaterEqual;
+  if (context->membership().size() == 2)
+    return make_comparison(op, std::move(left), read_membership(context->membership(1)));
+  if (context->nestedQuery()) {
+    Expr query = make_syntax(context->ALL() ? ExprKind::kAllQuery : ExprKind::kAnyQuery, left.where);
+    query.op = op;
+    query.args.push_back(std::move(left));
+    query.query = read_query(context->nestedQuery());
+    return query;
+  }
+  Expr any = make_syntax_binary(op, std::move(left), read_expression(context->expression()));
+  any.kind = ExprKind::kAny;
+  any.is_all = context->ALL() != nullptr;
+  return any;
+}
+
+Expr make_distinct(Op op, Expr left, Expr right) {
+  if (left.kind != ExprKind::kRow || right.kind != ExprKind::kRow)
+    return make_syntax_binary(op, std::move(left), std::move(right));
+  if (left.args.size() != right.args.size())
+    refuse(left.where, "unequal number of entries in row expressions");
+  std::vector<Expr> parts;
+  for (size_t i = 0; i < left.args.size(); ++i)
+    parts.push_back(make_syntax_binary(op, left.args[i], right.args[i]));
+  return syntax::join(op == Op::kIsDistinct ? Op::kOr : Op::kAnd, parts);
+}
+
+// A row is NULL if each of its values is, and is not NULL if none is.
+Expr make_test(Op op, Expr value) {
+  const auto where = value.where;
+  if (value.kind != ExprKind::kRow || value.args.empty() || (op != Op::kIsNull && op != Op::kIsNotNull))
+    return make_syntax_unary(op, std::move(value), where);
+  std::vector<Expr> parts;
+  for (const Expr& each : value.args) parts.push_back(make_syntax_unary(op, each, where));
+  return syntax::join(Op::kAnd, parts);
+}
+
+Expr read_test(MnemeParser::TestContext* context) {
+  Expr expr = read_comparison(context->comparison());
+  for (auto* test : context->isTest()) {
+    const bool negated = test->NOT() != nullptr;
+    if (test->DISTINCT()) {
+      // PostgreSQL's IS is not associative, and here it would have to choose a side.
+      if (test != context->isTest().back()) {
+        refuse(location(test),
+               "PostgreSQL takes no IS after IS DISTINCT FROM; put the comparison in parentheses");
+      }
+      expr = make_distinct(negated ? Op::kIsNotDistinct : Op::kIsDistinct, std::move(expr),
+                           read_comparison(test->comparison()));
+      continue;
+    }
+    if (test->IDENTIFIER() && lowered(test->IDENTIFIER()->getText()) != "unknown") {
+      refuse(location(test->IDENTIFIER()->getSymbol()), "\"{}\" is not understood here",
+             test->IDENTIFIER()->getText());
+    }
+    const Op op = test->NULL_() || test->IDENTIFIER() ? (negated ? Op::kIsNotNull : Op::kIsNull)
+                  : test->TRUE_()                     ? (negated ? Op::kIsNotTrue : Op::kIsTrue)
+                                                      : (negated ? Op::kIsNotFalse : Op::kIsFalse);
+    expr = make_test(op, std::move(expr));
+  }
+  return expr;
+}
+
+Expr read_negation(MnemeParser::NegationContext* context) {
+  if (context->test()) return read_test(context->test());
+  return make_syntax_unary(Op::kNot, read_negation(context->negation()), location(context));
+}
+
+}  // namespace
+
+Expr read_conjunction(MnemeParser::ConjunctionContext* context) {
+  std::vector<Expr> parts;
+  for (auto* part : context->negation()) parts.push_back(read_negation(part));
+  return syntax::join(Op::kAnd, parts);
+}
+
+}  // namespace mneme

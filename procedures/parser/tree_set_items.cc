@@ -1,0 +1,74 @@
+// The items of SET: what UPDATE and ON CONFLICT DO UPDATE give columns.
+#include <algorithm>
+
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/tree_reader.h"
+
+namespace mneme {
+
+namespace {
+
+// (a, b) = (SELECT x, y ...): each column gets a query that gives its value of the row.
+void read_set_query(MnemeParser::SetItemContext* context, syntax::Operation& operation) {
+  const std::shared_ptr<const syntax::Query> rows = read_query(context->nestedQuery());
+  const auto where = location(context->nestedQuery());
+  const auto columns = context->nameList()->name();
+  if (rows->more.empty() && rows->first.select) {
+    const std::vector<syntax::SelectItem>& items = rows->first.select->items;
+    const bool has_star = std::ranges::any_of(items, &syntax::SelectItem::star);
+    if (!has_star && items.size() != columns.size())
+      refuse(where, "number of columns does not match number of values");
+  }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    operation.columns.push_back(read_name(columns[i]));
+    auto query = std::make_shared<syntax::Query>();
+    query->where = query->first.where = where;
+    syntax::SelectCore& core = query->first.select.emplace();
+    core.where = where;
+    // No name of the user's holds a blank.
+    syntax::FromItem& item = core.from.emplace_back();
+    item.kind = syntax::FromItem::Kind::kQuery;
+    item.where = where;
+    item.query = rows;
+    item.alias = {"row of values", where};
+    for (size_t n = 0; n < columns.size(); ++n)
+      item.column_aliases.push_back({"value " + std::to_string(n + 1), where});
+    core.items.push_back(
+        {false, {}, syntax::reference("row of values", "value " + std::to_string(i + 1), where), {}});
+    syntax::Expr value;
+    value.kind = syntax::ExprKind::kScalarQuery;
+    value.where = where;
+    value.query = std::move(query);
+    operation.values.push_back(std::move(value));
+  }
+}
+
+}  // namespace
+
+// a = value, or (a, b) = (value, value).
+void read_set_item(MnemeParser::SetItemContext* context, syntax::Operation& operation) {
+  const auto add_value = [&](antlr4::tree::ParseTree* child) {
+    if (auto* expression = dynamic_cast<MnemeParser::ExpressionContext*>(child)) {
+      operation.values.push_back(read_expression(expression));
+    } else if (lowered(child->getText()) == "default") {
+      syntax::Expr value;
+      value.kind = syntax::ExprKind::kDefault;
+      value.where = location(context);
+      operation.values.push_back(std::move(value));
+    }
+  };
+  if (!context->nameList()) {
+    operation.columns.push_back(read_name(context->name()));
+    add_value(context->children.back());
+    return;
+  }
+  if (context->nestedQuery()) return read_set_query(context, operation);
+  if (context->name() && lowered(context->name()->getText()) != "row")
+    refuse(location(context->name()), "\"{}\" is not understood here", context->name()->getText());
+  for (auto* name : context->nameList()->name()) operation.columns.push_back(read_name(name));
+  for (size_t i = 1; i < context->children.size(); ++i) add_value(context->children[i]);
+  if (operation.columns.size() != operation.values.size())
+    refuse(location(context), "number of columns does not match number of values");
+}
+
+}  // namespace mneme

@@ -1,0 +1,150 @@
+// AggregateRunner's variances, and what looks at the values in their order.
+//
+// Source      PostgreSQL 15: numeric_stddev_internal() in numeric.c, float8_accum() in float.c, and
+//             orderedsetaggs.c.
+#include <cmath>
+
+#include "procedures/query/aggregate_runner.h"
+#include "procedures/values/decimal.h"
+#include "procedures/values/numeric.h"
+
+namespace mneme::query {
+
+namespace {
+
+bool is_of_sample(Aggregate::Kind kind) {
+  return kind == Aggregate::Kind::kVariance || kind == Aggregate::Kind::kDeviation;
+}
+bool is_root(Aggregate::Kind kind) {
+  return kind == Aggregate::Kind::kDeviation || kind == Aggregate::Kind::kPopulationDeviation;
+}
+
+// The root of a number that is not negative, with as many digits after the point, rounded: a pair of digits
+// at a time. Returns false where it has too many.
+bool root_of(const Value& value, Value& root) {
+  constexpr size_t kMostDigits = 70;
+  const uint8_t scale = value.digits();
+  std::string digits;
+  for (int128 rest = value.as_numeric(); rest > 0; rest /= 10)
+    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
+  digits.append(scale, '0');
+  if (digits.size() % 2 != 0) digits.insert(digits.begin(), '0');
+  if (digits.size() > kMostDigits) return false;
+  int128 found = 0;
+  int128 rest = 0;
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    rest = rest * 100 + (digits[i] - '0') * 10 + (digits[i + 1] - '0');
+    int next = 9;
+    while ((found * 20 + next) * next > rest) --next;
+    rest -= (found * 20 + next) * next;
+    found = found * 10 + next;
+  }
+  if (rest > found) ++found;
+  root = Value::of_decimal(found, scale);
+  return true;
+}
+
+}  // namespace
+
+bool AggregateRunner::add_to_variance(const Aggregate& aggregate, AggregateState& state, const Value& value) {
+  const Type& type = aggregate.argument->type;
+  if (type.is_floating()) {
+    const double number = value.as_double();
+    const auto count = static_cast<double>(state.count);
+    state.double_sum += number;
+    if (state.count > 1) {
+      const double off = number * count - state.double_sum;
+      state.deviations += off * off / (count * (count - 1));
+    }
+    return true;
+  }
+  Value number = value;
+  if (type.is_integer()) number = Value::of_decimal(value.as_int(), 0);
+  if (type.kind == TypeKind::kNumeric) number = Value::of_decimal(value.as_numeric(), type.scale);
+  RunState& run = runner_.state_;
+  Value square;
+  bool ok = apply_decimal(ir::Op::kMultiply, number, number, run.arena, square, run.context.error);
+  if (state.count == 1) {
+    state.value = number;
+    state.squares = square;
+  } else if (ok) {
+    ok = apply_decimal(ir::Op::kAdd, state.value, number, run.arena, state.value, run.context.error) &&
+         apply_decimal(ir::Op::kAdd, state.squares, square, run.arena, state.squares, run.context.error);
+  }
+  return ok || run.raise(aggregate.argument->where);
+}
+
+bool AggregateRunner::variance(const Aggregate& aggregate, AggregateState& state, Value& result) {
+  const bool of_sample = is_of_sample(aggregate.kind);
+  if (state.count < (of_sample ? 2 : 1)) return true;
+  if (aggregate.argument->type.is_floating()) {
+    const auto count = static_cast<double>(state.count);
+    const double number = state.deviations / (of_sample ? count - 1 : count);
+    result = Value::of_double(is_root(aggregate.kind) ? std::sqrt(number) : number);
+    return true;
+  }
+  RunState& run = runner_.state_;
+  SqlError& error = run.context.error;
+  const auto rows = static_cast<int128>(state.count);
+  const Value count = Value::of_decimal(rows, 0);
+  const Value divisor = Value::of_decimal(rows * (of_sample ? rows - 1 : rows), 0);
+  Value squared;
+  Value times;
+  bool ok = apply_decimal(ir::Op::kMultiply, state.value, state.value, run.arena, squared, error) &&
+            apply_decimal(ir::Op::kMultiply, count, state.squares, run.arena, times, error) &&
+            apply_decimal(ir::Op::kSubtract, times, squared, run.arena, result, error);
+  if (ok && result.as_numeric() <= 0) {
+    result = Value::of_decimal(0, 0);
+    return true;
+  }
+  ok = ok && apply_decimal(ir::Op::kDivide, result, divisor, run.arena, result, error);
+  if (!ok) return run.raise(aggregate.argument->where);
+  if (!is_root(aggregate.kind) || root_of(result, result)) return true;
+  return run.raise(aggregate.argument->where, sqlstate::kOutOfRange,
+                   "{} has too many digits for numeric here; cast its argument to double precision",
+                   "the standard deviation");
+}
+
+bool AggregateRunner::pick_in_order(const Aggregate& aggregate, AggregateState& state, Value& result) {
+  if (!state.rows || state.rows->size() == 0) return true;
+  const std::vector<uint32_t> order = sorted_rows(aggregate, state);
+  const size_t at = aggregate.order.size();
+  const auto value = [&](size_t row) { return state.rows->row(order[row])[at]; };
+  if (aggregate.kind == Aggregate::Kind::kMode) {
+    const TypeKind kind = aggregate.argument->type.kind;
+    size_t most = 0;
+    for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+      std::string key;
+      append_key(kind, value(begin), key);
+      for (end = begin + 1; end < order.size(); ++end) {
+        std::string other;
+        append_key(kind, value(end), other);
+        if (other != key) break;
+      }
+      if (end - begin <= most) continue;
+      most = end - begin;
+      result = value(begin);
+    }
+    return true;
+  }
+  const Value& given = state.rows->row(0)[at + 1];
+  if (given.is_null()) return true;
+  const double fraction = given.as_double();
+  if (!(fraction >= 0 && fraction <= 1)) {
+    return runner_.state_.raise(aggregate.separator->where, sqlstate::kOutOfRange,
+                                "percentile value {} is not between 0 and 1", fraction);
+  }
+  const auto count = static_cast<double>(order.size());
+  if (aggregate.kind == Aggregate::Kind::kPercentileDisc) {
+    const auto row = static_cast<size_t>(std::ceil(fraction * count));
+    result = value(row == 0 ? 0 : row - 1);
+    return true;
+  }
+  const double place = fraction * (count - 1);
+  const double low = value(static_cast<size_t>(std::floor(place))).as_double();
+  const double high = value(static_cast<size_t>(std::ceil(place))).as_double();
+  result = Value::of_double(low + (place - std::floor(place)) * (high - low));
+  return true;
+}
+
+}  // namespace mneme::query

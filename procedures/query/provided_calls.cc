@@ -1,0 +1,206 @@
+// SelectBinder's calls of the provider's functions, and casts to types that only the system catalogs have.
+#include <algorithm>
+#include <utility>
+
+#include "procedures/binder/conversion.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/query/select_binder.h"
+
+namespace mneme::query {
+
+using ir::Expr;
+using ir::ExprKind;
+
+namespace {
+
+// 't' and 'f', as PostgreSQL prints them.
+Expr truth_as_text(Expr truth) {
+  Expr result;
+  result.kind = ExprKind::kCase;
+  result.type = text_type();
+  result.where = truth.where;
+  const auto add_text = [&](const char* text) {
+    Expr& constant = result.args.emplace_back();
+    constant.type = text_type();
+    constant.where = truth.where;
+    if (text != nullptr) constant.constant = Value::of_text(text);
+  };
+  Expr negation;
+  negation.kind = ExprKind::kUnary;
+  negation.op = ir::Op::kNot;
+  negation.type = kTruthType;
+  negation.where = truth.where;
+  negation.args.push_back(truth);
+  result.args.push_back(truth);
+  add_text("t");
+  result.args.push_back(std::move(negation));
+  add_text("f");
+  add_text(nullptr);
+  return result;
+}
+
+// Elements are compared by their text, which says enough of these types alone.
+void check_compared_elements(std::span<const Expr> args, ir::SourceLocation where) {
+  for (const Expr& arg : args) {
+    const TypeKind kind = arg.type.elements;
+    if (kind != TypeKind::kNumeric && kind != TypeKind::kDecimal && kind != TypeKind::kReal &&
+        kind != TypeKind::kDouble && kind != TypeKind::kChar)
+      continue;
+    refuse_as(sqlstate::kNotSupported, where,
+              "comparing elements is supported of arrays of integers, texts and times alone");
+  }
+}
+
+// pg_typeof(), whose regtype is text here.
+Expr type_of(const Expr& value, ir::SourceLocation where) {
+  const auto name = [&]() -> const char* {
+    if (is_unknown(value)) return "unknown";
+    const TypeKind kind = value.type.elements != TypeKind::kNull ? value.type.elements : value.type.kind;
+    const bool is_array = value.type.elements != TypeKind::kNull || value.type.is_array;
+    switch (kind) {
+      case TypeKind::kBoolean:
+        return is_array ? "boolean[]" : "boolean";
+      case TypeKind::kSmallInt:
+        return is_array ? "smallint[]" : "smallint";
+      case TypeKind::kInt:
+        return is_array ? "integer[]" : "integer";
+      case TypeKind::kBigInt:
+        return is_array ? "bigint[]" : "bigint";
+      case TypeKind::kNumeric:
+      case TypeKind::kDecimal:
+        return is_array ? "numeric[]" : "numeric";
+      case TypeKind::kReal:
+        return is_array ? "real[]" : "real";
+      case TypeKind::kDouble:
+        return is_array ? "double precision[]" : "double precision";
+      case TypeKind::kChar:
+        return is_array ? "character[]" : "character";
+      case TypeKind::kTimestamp:
+        return is_array ? "timestamp without time zone[]" : "timestamp without time zone";
+      case TypeKind::kDate:
+        return is_array ? "date[]" : "date";
+      default:
+        if (is_array) return "text[]";
+        return value.type.is_text ? "text" : "character varying";
+    }
+  };
+  Expr constant;
+  constant.type = text_type();
+  constant.where = where;
+  constant.constant = Value::of_text(name());
+  return constant;
+}
+
+}  // namespace
+
+// A function of the provider's is called as a query is asked.
+Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args, ir::SourceLocation where) {
+  const auto function = binder_.provider_->find_function(name, args.size());
+  CHECK(function.has_value());
+  if (function->compares) check_compared_elements(args, where);
+  Expr result;
+  result.kind = ExprKind::kQuery;
+  result.type = function->result;
+  result.where = where;
+  for (size_t i = 0; i < args.size(); ++i) {
+    Expr& arg = args[i];
+    const Type& wanted = function->arguments[i];
+    if (i == 0 && is_unknown(arg) && name.starts_with("array_")) {
+      refuse_as(sqlstate::kDatatypeMismatch, where,
+                "could not determine polymorphic type because input has type unknown");
+    }
+    if (is_unknown(arg)) {
+      arg = convert_explicitly(std::move(arg), wanted);
+    } else if (wanted.is_string() && arg.type.kind == TypeKind::kBoolean) {
+      arg = truth_as_text(std::move(arg));
+    } else if (wanted.kind != arg.type.kind) {
+      arg = wanted.is_string() ? convert_to_text(std::move(arg)) : convert_explicitly(std::move(arg), wanted);
+    }
+    result.args.push_back(std::move(arg));
+  }
+  if (function->like) {
+    result.type = result.args[*function->like].type;
+    if (result.type.elements == TypeKind::kNull)
+      refuse_as(sqlstate::kUndefinedFunction, where, "{}() takes an array", name);
+  }
+  // Calls of one function share a number, so that two of them with the same arguments are the same.
+  std::vector<Subquery>& subqueries = binder_.bound_.subqueries;
+  const auto known = std::ranges::find_if(subqueries, [&](const Subquery& each) {
+    return each.kind == Subquery::Kind::kCall && each.function == function->number;
+  });
+  result.query = static_cast<uint32_t>(known - subqueries.begin());
+  if (known != subqueries.end()) return result;
+  Subquery call;
+  call.kind = Subquery::Kind::kCall;
+  call.function = function->number;
+  call.is_volatile = function->is_volatile;
+  subqueries.push_back(std::move(call));
+  return result;
+}
+
+std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
+  if (is_window_function(call.text))
+    refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
+  if (call.text == "pg_typeof" && call.args.size() == 1)
+    return type_of(binder.bind(call.args[0]), call.where);
+  const bool is_pattern = binder_.provider_ != nullptr && call.text == "substring" && call.args.size() == 2 &&
+                          call.args[1].kind == syntax::ExprKind::kString;
+  if (binder_.provider_ == nullptr || call.star || call.distinct ||
+      (!is_pattern && !binder_.provider_->find_function(call.text, call.args.size())))
+    return std::nullopt;
+  std::vector<Expr> args;
+  for (const syntax::Expr& arg : call.args) args.push_back(binder.bind(arg));
+  if (is_pattern) return call_provided("mneme_substring", std::move(args), call.where);
+  return call_provided(call.text, std::move(args), call.where);
+}
+
+// A parameter that is an array is, in a query, the text that spells it.
+void SelectBinder::know_array_parameter(const syntax::Expr& cast) {
+  const VariableId parameter = binder_.names_.parameter(cast.args[0]);
+  const Type& given = binder_.names_.type_of(parameter);
+  Type element = given.kind == TypeKind::kNull ? binder_.names_.read_type(cast.type) : given;
+  if (given.kind != TypeKind::kNull && !given.is_array) return;
+  Type spelled = text_type();
+  spelled.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
+  binder_.names_.set_parameter_type(parameter, spelled);
+}
+
+// Names of what the catalogs list are text, and what identifies them is a number here. 'item'::regclass is
+// the number of item, and number::regclass the name that it stands for.
+std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) {
+  const std::string& type = cast.type.base;
+  const bool is_name = is_name_type(type);
+  const bool is_number = is_number_type(type);
+  const bool is_object = type.starts_with("reg") && binder_.provider_ != nullptr;
+  if (cast.type.is_array && cast.args[0].kind == syntax::ExprKind::kArray)
+    return bind_array_cast(cast, binder);
+  if (cast.type.is_array) {
+    if (cast.args[0].kind == syntax::ExprKind::kParameter) know_array_parameter(cast);
+    return cast_to_array(binder.bind(cast.args[0]), cast, binder);
+  }
+  if (!is_name && !is_number && !is_object) return std::nullopt;
+  Expr arg = binder.bind(cast.args[0]);
+  if (is_name) return convert_explicitly(std::move(arg), text_type());
+  if (is_number) return convert_explicitly(std::move(arg), kCountType);
+  if (!is_unknown(arg) && !arg.type.is_string()) {
+    std::vector<Expr> args;
+    args.push_back(std::move(arg));
+    return call_provided(type + "out", std::move(args), cast.where);
+  }
+  if (arg.kind != ExprKind::kConstant || arg.constant.is_null()) {
+    std::vector<Expr> args;
+    args.push_back(std::move(arg));
+    return call_provided("to_" + type, std::move(args), cast.where);
+  }
+  const std::string name(arg.constant.as_text());
+  const std::optional<int64_t> object = binder_.provider_->find_object(type, name);
+  if (!object) {
+    refuse_as(type == "regclass" ? sqlstate::kUndefinedTable : sqlstate::kUndefinedObject, cast.where,
+              "{} \"{}\" does not exist", type == "regclass" ? "relation" : type.substr(3), name);
+  }
+  arg.constant = Value::of_int(*object);
+  arg.type = kCountType;
+  return arg;
+}
+
+}  // namespace mneme::query

@@ -1,0 +1,180 @@
+// SelectBinder's functions that give rows, in FROM and in the select list.
+#include <utility>
+
+#include "procedures/binder/conversion.h"
+#include "procedures/ir/ir_walk.h"
+#include "procedures/ir/source_error.h"
+#include "procedures/query/select_binder.h"
+#include "procedures/values/interval_text.h"
+
+namespace mneme::query {
+
+using ir::Expr;
+using ir::ExprKind;
+using syntax::FromItem;
+
+namespace {
+
+bool names_slot(const Expr& expr) {
+  bool any = false;
+  ir::walk(expr, [&](const Expr& part) { any |= part.kind == ExprKind::kColumn && part.source == 0; });
+  return any;
+}
+
+}  // namespace
+
+// No table is a partition of another.
+constexpr std::string_view kPartitionAncestors = "pg_partition_ancestors";
+
+bool is_set_function(const std::string& name) {
+  return name == "generate_series" || name == "unnest" || name == "generate_subscripts" ||
+         name == "regexp_split_to_table" || name == "string_to_table" || name == kPartitionAncestors ||
+         name == syntax::kExpandArray;
+}
+
+FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
+                                                      std::span<const syntax::Expr> args,
+                                                      ir::SourceLocation where) {
+  using Kind = FromStep::SetFunction::Kind;
+  if (name == kPartitionAncestors && args.size() == 1) {
+    FromStep::SetFunction none{Kind::kSeries, {}, Type{.kind = TypeKind::kBigInt}};
+    for (const int64_t bound : {1, 0}) {
+      Expr& arg = none.args.emplace_back();
+      arg.type = none.result;
+      arg.constant = Value::of_int(bound);
+    }
+    return none;
+  }
+  // These are unnest() of a function that gives an array.
+  if (name == "regexp_split_to_table" || name == "string_to_table") {
+    syntax::Expr array;
+    array.kind = syntax::ExprKind::kCall;
+    array.text = name == "string_to_table" ? "string_to_array" : "regexp_split_to_array";
+    array.where = where;
+    for (const syntax::Expr& arg : args) array.args.push_back(arg);
+    return bind_set_function("unnest", {&array, 1}, where);
+  }
+  const bool is_series = name == "generate_series";
+  const bool is_expanded = name == syntax::kExpandArray;
+  if (!is_set_function(name) || args.size() < (name == "unnest" || is_expanded ? 1 : 2) ||
+      args.size() > (is_series     ? 3
+                     : is_expanded ? 1
+                                   : 2)) {
+    refuse_as(sqlstate::kUndefinedFunction, where,
+              "function {}() does not exist among those that give rows; generate_series(from, to [, step]), "
+              "unnest(array) and generate_subscripts(array, 1) do",
+              name);
+  }
+  FromStep::SetFunction function{Kind::kSeries, {}, Type{.kind = TypeKind::kInt}};
+  binder_.bound_.makes_rows = true;
+  if (!is_series) {
+    function.kind = is_expanded ? Kind::kExpanded : name == "unnest" ? Kind::kElements : Kind::kSubscripts;
+    Expr array = bind(args[0]);
+    if (is_expanded) {
+      if (array.type.elements != TypeKind::kSmallInt && array.type.elements != TypeKind::kInt &&
+          array.type.elements != TypeKind::kBigInt)
+        refuse_as(sqlstate::kNotSupported, where, "_pg_expandarray() is supported of integers alone");
+      function.result = kExpandedType;
+    }
+    if (function.kind == Kind::kElements) function.result = text_type();
+    if (function.kind == Kind::kElements && array.type.elements != TypeKind::kNull)
+      function.result = Type{.kind = array.type.elements, .is_text = true};
+    function.args.push_back(binder_.finish(convert_explicitly(std::move(array), text_type())));
+    if (function.kind == Kind::kSubscripts)
+      function.args.push_back(binder_.finish(convert_explicitly(bind(args[1]), function.result)));
+    return function;
+  }
+  if (args.size() == 3) {
+    if (auto times = bind_series_of_times(args)) return *std::move(times);
+  }
+  for (const syntax::Expr& arg : args) {
+    Expr bound = bind(arg);
+    if (is_unknown(bound)) bound = convert_explicitly(std::move(bound), function.result);
+    if (!bound.type.is_integer())
+      refuse_as(sqlstate::kNotSupported, bound.where,
+                "generate_series() of {} is not supported; use integers", to_string(bound.type));
+    if (bound.type.kind == TypeKind::kBigInt) function.result = bound.type;
+    function.args.push_back(std::move(bound));
+  }
+  for (Expr& arg : function.args) arg = binder_.finish(convert(std::move(arg), function.result));
+  return function;
+}
+
+// generate_series(timestamp, timestamp, interval): the interval is a literal.
+std::optional<FromStep::SetFunction> SelectBinder::bind_series_of_times(std::span<const syntax::Expr> args) {
+  const syntax::Expr* step = &args[2];
+  const bool is_cast = step->kind == syntax::ExprKind::kCast && step->type.base == "interval" &&
+                       !step->type.is_array && step->args[0].kind == syntax::ExprKind::kString;
+  if (is_cast) step = &step->args[0];
+  FromStep::SetFunction function{FromStep::SetFunction::Kind::kTimes, {}, Type{.kind = TypeKind::kTimestamp}};
+  bool is_time = is_cast;
+  for (const syntax::Expr& arg : args.first(2)) {
+    Expr bound = bind(arg);
+    is_time |= bound.type.kind == TypeKind::kTimestamp || bound.type.kind == TypeKind::kDate;
+    if (bound.type.kind == TypeKind::kDate) {
+      refuse_as(sqlstate::kNotSupported, bound.where,
+                "generate_series() of dates gives times with a time zone, which there are not; cast them to "
+                "timestamp");
+    }
+    function.args.push_back(std::move(bound));
+  }
+  if (!is_time) return std::nullopt;
+  for (Expr& arg : function.args) {
+    const bool fits = is_unknown(arg) || arg.type.kind == TypeKind::kTimestamp;
+    if (!fits || step->kind != syntax::ExprKind::kString) {
+      refuse_as(sqlstate::kNotSupported, arg.where,
+                "generate_series() of times takes two timestamps, and an interval that is a literal");
+    }
+    arg = binder_.finish(convert_explicitly(std::move(arg), function.result));
+  }
+  Interval interval;
+  if (parse_interval(step->text, interval) != IntervalSyntax::kOk) {
+    refuse_as(sqlstate::kInvalidDatetime, step->where, "invalid input syntax for type interval: \"{}\"",
+              step->text);
+  }
+  for (const int64_t part : {interval.months, interval.days, interval.microseconds, int64_t{1}}) {
+    Expr& constant = function.args.emplace_back();
+    constant.type = Type{.kind = TypeKind::kBigInt};
+    constant.where = step->where;
+    constant.constant = Value::of_int(part);
+  }
+  return function;
+}
+
+void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
+  step.source = FromStep::Source::kSets;
+  step.sets.push_back(bind_set_function(item.name.text, item.args, item.name.where));
+  for (const Expr& arg : step.sets[0].args) {
+    step.is_lateral |= names_slot(arg);
+    mark_slots(arg);
+  }
+  const std::string& name = item.alias.empty() ? item.name.text : item.alias.text;
+  std::vector<Column> columns = {{name, step.sets[0].result}};
+  step.with_ordinality = item.with_ordinality;
+  if (item.with_ordinality) columns.push_back({"ordinality", Type{.kind = TypeKind::kBigInt}});
+  add_columns(item, step, columns);
+}
+
+// Functions in the select list that give rows: all of them side by side, for each row of FROM.
+Expr SelectBinder::bind_set_item(const syntax::Expr& call) {
+  FromStep::SetFunction function = bind_set_function(call.text, call.args, call.where);
+  for (const Expr& arg : function.args) mark_slots(arg);
+  const Type type = function.result;
+  set_items_.push_back(std::move(function));
+  if (wanted_.size() <= select_->width) wanted_.resize(select_->width + 1);
+  wanted_[select_->width] = true;
+  return output_column(select_->width++, type, call.where);
+}
+
+void SelectBinder::add_set_items() {
+  if (set_items_.empty()) return;
+  FromStep step;
+  step.source = FromStep::Source::kSets;
+  step.slots = {select_->width - static_cast<uint32_t>(set_items_.size()),
+                static_cast<uint32_t>(set_items_.size())};
+  step.is_lateral = true;
+  step.sets = std::move(set_items_);
+  select_->from.steps.push_back(std::move(step));
+}
+
+}  // namespace mneme::query

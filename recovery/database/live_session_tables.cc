@@ -1,0 +1,251 @@
+// LiveSession's CREATE TABLE AS and SELECT INTO: a CREATE TABLE of the query's columns, which is the change
+// of the schema that the log has, and an INSERT of its rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/memory/arena.h"
+#include "procedures/ir/source_error.h"
+#include "recovery/database/live_session.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr size_t kMostKeptBytes = size_t{256} << 20;
+constexpr size_t kBytesAtOnce = 100'000;  // of one transaction, as a record of the log holds 256 KiB
+constexpr uint8_t kMostDigits = 38;
+
+// The rows of the query, until the table is there.
+class KeptQueryRows final : public ResultSink {
+ public:
+  void begin(std::span<const ResultColumn> columns) override {
+    rows_.clear();
+    arena_.reset();
+    bytes_ = 0;
+    digits_.assign(columns.size(), std::nullopt);
+    differ_.assign(columns.size(), false);
+    types_.clear();
+    for (const ResultColumn& column : columns) types_.push_back(column.type);
+  }
+  void add(std::span<const Argument> row) override {
+    bytes_ += row.size() * sizeof(Argument);
+    if (is_too_large()) return;
+    std::vector<Argument>& kept = rows_.emplace_back(row.begin(), row.end());
+    for (size_t i = 0; i < kept.size(); ++i) {
+      Value& value = kept[i].scalar;
+      if (value.kind() == Value::Kind::kText) {
+        bytes_ += value.as_text().size();
+        value = Value::of_text(arena_.copy(value.as_text()));
+      }
+      if (types_[i].kind != TypeKind::kDecimal || value.is_null()) continue;
+      differ_[i] = differ_[i] || digits_[i].value_or(value.digits()) != value.digits();
+      digits_[i] = value.digits();
+      value = Value::of_numeric(value.as_numeric());
+    }
+  }
+
+  bool is_too_large() const { return bytes_ > kMostKeptBytes; }
+  const std::vector<std::vector<Argument>>& rows() const { return rows_; }
+  // How many digits all numbers of the column have after the point; nothing where they differ, or there is
+  // none.
+  std::optional<uint8_t> digits(size_t column) const {
+    if (column >= digits_.size() || differ_[column]) return std::nullopt;
+    return digits_[column];
+  }
+
+ private:
+  Arena arena_{4096};
+  std::vector<std::vector<Argument>> rows_;
+  std::vector<Type> types_;
+  std::vector<std::optional<uint8_t>> digits_;
+  std::vector<bool> differ_;
+  size_t bytes_ = 0;
+};
+
+class NoQueryRows final : public ResultSink {
+ public:
+  void begin(std::span<const ResultColumn>) override {}
+  void add(std::span<const Argument>) override {}
+};
+
+size_t bytes_of(std::span<const Argument> row) {
+  size_t bytes = 32 + row.size() * 16;
+  for (const Argument& each : row) {
+    if (each.scalar.kind() == Value::Kind::kText) bytes += each.scalar.as_text().size();
+  }
+  return bytes;
+}
+
+StatementResult unsupported(std::string message) {
+  return StatementResult::failure(sqlstate::kNotSupported, std::move(message));
+}
+
+bool is_plain(std::string_view name) {
+  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+syntax::Command control_of(syntax::Command::Kind kind) {
+  syntax::Command command;
+  command.kind = kind;
+  return command;
+}
+
+// The CREATE TABLE of a query's columns, or why there is none.
+StatementResult table_text(const syntax::Table& table, std::span<const ResultColumn> columns,
+                           const KeptQueryRows& rows, std::string& text) {
+  if (table.column_names.size() > columns.size())
+    return StatementResult::failure(sqlstate::kSyntaxError, "too many column names were specified");
+  text = fmt::format("CREATE TABLE {}\"{}\" (", table.if_not_exists ? "IF NOT EXISTS " : "", table.name.text);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string& name = i < table.column_names.size() ? table.column_names[i].text : columns[i].name;
+    if (!is_plain(name)) {
+      return unsupported(fmt::format("column {} of the query has no plain name; give it one, by AS", i + 1));
+    }
+    Type type = columns[i].type;
+    if (type.is_array)
+      return unsupported(fmt::format("column {} is an array, and tables have none; leave it out", name));
+    if (type.kind == TypeKind::kDecimal || (type.kind == TypeKind::kNumeric && type.precision == 0)) {
+      const std::optional<uint8_t> digits =
+          type.kind == TypeKind::kDecimal ? rows.digits(i) : std::optional(type.scale);
+      if (!digits) {
+        return unsupported(fmt::format(
+            "column {} is numeric without a precision, and a table's has one; cast it to numeric(p,s)",
+            name));
+      }
+      type = Type{.kind = TypeKind::kNumeric, .precision = kMostDigits, .scale = *digits};
+    }
+    if (type.kind == TypeKind::kNull) type = Type{.kind = TypeKind::kVarchar, .is_text = true};
+    text += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", name, to_string(type));
+  }
+  text += ")";
+  return {};
+}
+
+}  // namespace
+
+StatementResult LiveSession::create_from_query(const syntax::Command& command) {
+  const syntax::Table& table = *command.definition->table;
+  const bool in_block = block() != SqlSession::Block::kNone;
+  if (block() == SqlSession::Block::kFailed) return SqlSession::in_failed_block();
+  const auto fail = [&](StatementResult failure) {
+    if (in_block) session_->fail_block();
+    return failure;
+  };
+  if (command.parameters > 0)
+    return fail(StatementResult::failure(sqlstate::kUndefinedParameter, "there is no parameter $1"));
+  auto select = std::make_shared<syntax::Command>();
+  select->where = command.where;
+  syntax::Operation& operation = select->operation.emplace();
+  operation.where = table.query->where;
+  operation.text = table.query->text;
+  operation.query = table.query;
+  operation.for_update = table.query->for_update;
+
+  KeptQueryRows rows;
+  std::string text;
+  {
+    const Leave leave{*this};
+    if (!enter()) return in_way();
+    PreparedStatement prepared(select, {});
+    StatementResult bound = bind(prepared);
+    if (!bound.ok()) return bound;
+    // In a block the rows are read behind the change of the schema, which the block may not begin with rows.
+    rows.begin(prepared.bound()->columns());
+    if (!in_block && table.with_data) {
+      StatementResult read = session_->execute(*prepared.bound(), {}, rows);
+      if (!read.ok()) return read;
+      if (rows.is_too_large()) {
+        return StatementResult::failure(
+            sqlstate::kOutOfMemory,
+            fmt::format(
+                "the query gives more than {} MiB of rows; create the table, and insert them in parts",
+                kMostKeptBytes >> 20));
+      }
+    }
+    StatementResult written = table_text(table, prepared.bound()->columns(), rows, text);
+    if (!written.ok()) return fail(std::move(written));
+  }
+  const ParsedStatement parsed = parse_statement(text);
+  if (!parsed.command) return fail(parsed.failure);
+  StatementResult created = change(*parsed.command, text);
+  if (!created.ok()) return created;
+  const bool was_there = !created.notice.empty();
+  created.tag =
+      was_there || !table.with_data ? "CREATE TABLE AS" : fmt::format("SELECT {}", rows.rows().size());
+  if (was_there || !table.with_data) return created;
+  StatementResult inserted =
+      in_block ? insert_from_query(table.name, *select->operation) : insert_rows(table.name, rows.rows());
+  if (!inserted.ok()) {
+    if (in_block) return inserted;
+    const std::string drop = fmt::format("DROP TABLE \"{}\"", table.name.text);
+    const ParsedStatement undo = parse_statement(drop);
+    if (undo.command) change(*undo.command, drop);
+    return inserted;
+  }
+  if (in_block) created.tag = "SELECT " + inserted.tag.substr(std::string_view("INSERT 0 ").size());
+  return created;
+}
+
+StatementResult LiveSession::insert_from_query(const syntax::Name& table, const syntax::Operation& rows) {
+  const Leave leave{*this};
+  if (!enter()) return in_way();
+  syntax::Command insert;
+  syntax::Operation& operation = insert.operation.emplace();
+  operation.kind = ir::OperationKind::kInsert;
+  operation.where = rows.where;
+  operation.text = rows.text;
+  operation.tables.push_back({table, {}});
+  operation.query = rows.query;
+  return session_->run(insert);
+}
+
+// In transactions of about kBytesAtOnce.
+StatementResult LiveSession::insert_rows(const syntax::Name& table,
+                                         const std::vector<std::vector<Argument>>& rows) {
+  if (rows.empty()) return {};
+  auto command = std::make_shared<syntax::Command>();
+  command->parameters = static_cast<uint32_t>(rows[0].size());
+  syntax::Operation& operation = command->operation.emplace();
+  operation.kind = ir::OperationKind::kInsert;
+  operation.where = table.where;
+  operation.tables.push_back({table, {}});
+  for (size_t i = 0; i < rows[0].size(); ++i) {
+    syntax::Expr value;
+    value.kind = syntax::ExprKind::kParameter;
+    value.text = std::to_string(i + 1);
+    value.where = table.where;
+    operation.values.push_back(std::move(value));
+  }
+  PreparedStatement insert(command, {});
+  NoQueryRows none;
+  StatementResult done;
+  for (size_t next = 0; next < rows.size();) {
+    const Leave leave{*this};
+    if (!enter()) return in_way();
+    session_->control(control_of(syntax::Command::Kind::kBegin));
+    done = bind(insert);
+    for (size_t bytes = 0; done.ok() && next < rows.size() && bytes < kBytesAtOnce; ++next) {
+      bytes += bytes_of(rows[next]);
+      done = session_->execute(*insert.bound(), rows[next], none);
+    }
+    const auto end = done.ok() ? syntax::Command::Kind::kCommit : syntax::Command::Kind::kRollBack;
+    StatementResult ended = session_->control(control_of(end));
+    if (!done.ok()) return done;
+    done = session_->durable(std::move(ended));
+    if (!done.ok()) return done;
+  }
+  return done;
+}
+
+StatementResult LiveSession::in_way() {
+  return StatementResult::failure(sqlstate::kDeadlock,
+                                  "a change of the schema waits for the transaction block that this thread "
+                                  "has open on another connection, and this "
+                                  "statement would wait for that change: end the block, and try again");
+}
+
+}  // namespace mneme
