@@ -205,7 +205,7 @@ Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
   return null ? Value::null() : Value::of_bool(false);
 }
 
-Value array_position(const SystemCatalog&, Arguments arguments, Arena&) {
+Value position_in_array(const SystemCatalog&, Arguments arguments, Arena&) {
   if (arguments[0].is_null()) return Value::null();
   const auto elements = array_or_vector_elements(arguments[0].as_text());
   if (!elements) return Value::null();
@@ -432,7 +432,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_tablespace_size", 1, {kString}, 1, kNumber, nothing},
     {"pg_size_pretty", 1, {kNumber}, 1, kString, pretty_size},
     {"mneme_array_has", 2, {kString, kString}, 2, kFlag, array_has},
-    {"array_position", 2, {kString, kString}, 2, Type{.kind = TypeKind::kInt}, array_position},
+    {"array_position", 2, {kString, kString}, 2, Type{.kind = TypeKind::kInt}, position_in_array},
     {"mneme_array_element", 2, {kString, kNumber}, 2, kString, array_element},
     {"current_schemas", 1, {kFlag}, 1, kString, schemas},
     {"quote_ident", 1, {kString}, 1, kString, quote_name},

@@ -35,8 +35,8 @@ class ChangeReplayer {
   Row* find_equal(const RowChange& erased);
 
   Database& database_;
-  // By table: the slot where the next search for an equal row begins, behind the last one that was found. Rows
-  // are often erased in the order in which they lie.
+  // By table: the slot where the next search for an equal row begins, behind the last one that was found.
+  // Rows are often erased in the order in which they lie.
   std::vector<uint64_t> next_slots_;
   std::vector<std::byte> image_;
   RowInstaller rows_;
