@@ -283,6 +283,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
     // To the same kind, but of another name: varchar meets char(n) as char, text does not.
     if (target.kind == TypeKind::kVarchar && expr.type.kind == TypeKind::kVarchar)
       expr.type.is_text = target.is_text;
+    expr.type.elements = target.elements;
     Expr cast = convert(std::move(expr), target);
     // A char(n) is cut, or filled up with blanks.
     if (cast.type.kind == TypeKind::kChar && cast.type.length < target.length)

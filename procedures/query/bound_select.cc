@@ -30,10 +30,11 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
   for (const query::Column& column : bound->queries.plan->columns) {
     Type type = column.type;
     // A vector, of small numbers, is text to clients.
-    if (type.elements != TypeKind::kNull && type.elements != TypeKind::kSmallInt) {
-      type = Type{.kind = column.type.elements, .is_array = true, .is_text = true};
-      if (type.kind == TypeKind::kDecimal || type.kind == TypeKind::kNumeric) type = text_type();
-    }
+    const TypeKind elements = type.elements;
+    const bool is_text = elements == TypeKind::kSmallInt || elements == TypeKind::kDecimal ||
+                         elements == TypeKind::kNumeric;
+    if (elements != TypeKind::kNull)
+      type = is_text ? text_type() : Type{.kind = elements, .is_array = true, .is_text = true};
     bound->columns.push_back({column.name, type, column.origin});
   }
   return bound;

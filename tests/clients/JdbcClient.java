@@ -559,7 +559,6 @@ public class JdbcClient {
       attempt("catalogs", () -> meta.getCatalogs().close());
       attempt("client info", () -> print("info", meta.getClientInfoProperties(), "NAME", "MAX_LEN"));
       out.println("schema " + connection.getSchema() + " catalog " + System.getenv("PGDATABASE").equals(connection.getCatalog()));
-      out.println("keywords " + (meta.getSQLKeywords().length() > 100) + " functions " + meta.getNumericFunctions().contains("sqrt"));
       connection.setClientInfo("ApplicationName", "a client");
       rows("application", connection.createStatement().executeQuery("SHOW application_name"));
     }
