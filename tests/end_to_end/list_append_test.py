@@ -36,8 +36,8 @@ class ListAppend(EndToEndTest):
         self.assertGreaterEqual(len(history.committed), run.acknowledged)
         self.assertLessEqual(set(run.errors), EXPECTED_ERRORS, run.examples)
 
-    def lives(self, *options, schemes):
-        run = ListRun(self.folder, options)
+    def lives(self, *options, schemes, made_with=()):
+        run = ListRun(self.folder, options, made_with=made_with)
         for kill_after in (150, 300, 40):
             run.life_that_is_killed(kill_after)
             run.recover_alike(schemes)
@@ -53,7 +53,7 @@ class ListAppend(EndToEndTest):
         self.lives("--cc", "2pl", "--execution", "interpreted", schemes=("clr", "clr-p"))
 
     def test_locking_with_a_log_of_rows(self):
-        self.lives("--cc", "2pl", "--elr", "off", "--log", "logical", "--execution", "interpreted", schemes=("llr", "llr-p"))
+        self.lives("--cc", "2pl", "--elr", "off", "--execution", "interpreted", schemes=("llr", "llr-p"), made_with=("--log", "logical"))
 
     def steps(self, environment, steps, name):
         """What comes of them on the lists of a fresh database: the anomalies, and the errors."""

@@ -26,8 +26,8 @@ PATIENCE_SECONDS = 3600
 class ListRun:
     """Programs of both drivers at once, a life of the server after the other."""
 
-    def __init__(self, folder, options=(), programs=2, threads=4, seed=1):
-        self.folder, self.options = pathlib.Path(folder), options
+    def __init__(self, folder, options=(), programs=2, threads=4, seed=1, made_with=()):
+        self.folder, self.options, self.made_with = pathlib.Path(folder), options, made_with
         self.programs, self.threads, self.seed = programs, threads, seed
         self.lives = 0
         self.place = self.value = 0
@@ -42,7 +42,7 @@ class ListRun:
         return sorted(self.folder.glob("history-*"))
 
     def serve(self):
-        server = Server(self.directory, *([] if self.directory.exists() else ["--create"]), *self.options)
+        server = Server(self.directory, *([] if self.directory.exists() else ["--create", *self.made_with]), *self.options)
         if self.lives == 0:
             load(server.environment)
         self.lives += 1
@@ -97,7 +97,8 @@ class ListRun:
         """Holds that all schemes recover the same state from the directory, which no server has open."""
         digests = {}
         for scheme in schemes:
-            done = mneme("recover", self.directory, "--scheme", scheme, *(["--execution", "interpreted"] if scheme.startswith("clr") else []), "--quiet", "--json", "-")
+            execution = ["--execution", "interpreted"] if scheme.startswith("clr") else []
+            done = mneme("recover", self.directory, "--scheme", scheme, *execution, "--quiet", "--json", "-")
             if done.returncode != 0:
                 raise AssertionError(f"recovery by {scheme} failed: {done.stderr}")
             report = json.loads(done.stdout)
