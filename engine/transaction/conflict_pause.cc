@@ -20,13 +20,18 @@ ConflictPause::Duration ConflictPause::limit(uint32_t conflicts, uint32_t worker
 
 void ConflictPause::after_conflict() {
   const Clock::time_point from = Clock::now();
-  longest_attempt_ = conflicts_ == 0 ? Duration{} : std::max<Duration>(longest_attempt_, from - resumed_);
+  if (conflicts_ == 0) {
+    attempt_ = Duration{};
+    first_conflict_ = from;
+  } else {
+    attempt_ += (from - resumed_ - attempt_) / 4;
+  }
   ++conflicts_;
   // xorshift64
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
-  const Duration longest = limit(conflicts_, workers_, longest_attempt_);
+  const Duration longest = limit(conflicts_, workers_, attempt_);
   const Duration pause(random_ % static_cast<uint64_t>(longest.count() + 1));
   if (pause > kSpinLimit) {
     std::this_thread::sleep_for(pause);

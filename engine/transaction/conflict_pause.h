@@ -6,8 +6,9 @@
 // Rule        A pause is drawn evenly from nothing to a limit, so that two never stay in step. The limit
 //             doubles with each conflict from 2 us on. It ends at 1 ms, which is long for a call; but where
 //             an attempt takes longer than a few microseconds it ends at kShare times the workers times the
-//             longest attempt: if all of them are in each other's way, less than one of the others is
-//             expected to run at a time, and the one that runs alone commits.
+//             attempts' length: if all of them are in each other's way, less than one of the others is
+//             expected to run at a time, and the one that runs alone commits. The length is an average in
+//             which the last ones count most: an attempt whose thread lost its core is soon forgotten.
 // Cost        nothing before the first conflict; one look at the clock, or two, after each.
 // Threads     one owner.
 // Errors      none.
@@ -37,8 +38,10 @@ class ConflictPause {
   void begin() { conflicts_ = 0; }
   // An attempt has met a conflict: returns once the next may begin.
   void after_conflict();
+  // Returns the time since the transaction's first conflict.
+  Duration waited() const { return conflicts_ == 0 ? Duration{} : resumed_ - first_conflict_; }
 
-  // The limit of the pause behind so many conflicts, the longest attempt between them having taken `attempt`.
+  // The limit of the pause behind so many conflicts, where an attempt takes `attempt`.
   static Duration limit(uint32_t conflicts, uint32_t workers, Duration attempt);
 
  private:
@@ -47,7 +50,8 @@ class ConflictPause {
   const uint32_t workers_;
   uint64_t random_;
   uint32_t conflicts_ = 0;
-  Duration longest_attempt_{};
+  Duration attempt_{};  // its average length
+  Clock::time_point first_conflict_{};
   Clock::time_point resumed_{};  // when the last pause ended
 };
 

@@ -2,6 +2,7 @@
 // of its own or in the block that is open (sql_session.cc).
 #include <fmt/format.h>
 
+#include <chrono>
 #include <unordered_set>
 
 #include "procedures/interpreter/call_codec.h"
@@ -14,6 +15,9 @@
 namespace mneme {
 
 namespace {
+
+// How long a statement keeps trying while a block that is open, as one may be for ever, is in its way.
+constexpr std::chrono::seconds kPatience{10};
 
 // Hands the rows that the interpreter records to a sink.
 class RecordedRows final : public Recording {
@@ -83,7 +87,7 @@ bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
     if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
     if (ran == Ran::kFailed) return false;
     if (ran == Ran::kCompleted) return true;
-    if (block_ != Block::kNone || attempts >= most_attempts_) {
+    if (block_ != Block::kNone || attempts >= most_attempts_ || pause_.waited() > kPatience) {
       result = conflict();
       result.gave_up = block_ == Block::kNone;
       return false;
