@@ -144,7 +144,8 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
   for (const ColumnId column : key.referenced_columns) {
     const Column& definition = table.column(column);
     differ.push_back(binder.bind_condition(
-        syntax::comparison(ir::Op::kIsDistinct, syntax::reference("", old_name(definition), where),
+        syntax::comparison(definition.nullable ? ir::Op::kIsDistinct : ir::Op::kNotEqual,
+                           syntax::reference("", old_name(definition), where),
                            syntax::reference("", new_name(definition), where))));
   }
   Statement choice = nodes::make_statement(StatementKind::kIf, where);

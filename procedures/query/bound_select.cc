@@ -31,8 +31,8 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
     Type type = column.type;
     // A vector, of small numbers, is text to clients.
     const TypeKind elements = type.elements;
-    const bool is_text = elements == TypeKind::kSmallInt || elements == TypeKind::kDecimal ||
-                         elements == TypeKind::kNumeric;
+    const bool is_text =
+        elements == TypeKind::kSmallInt || elements == TypeKind::kDecimal || elements == TypeKind::kNumeric;
     if (elements != TypeKind::kNull)
       type = is_text ? text_type() : Type{.kind = elements, .is_array = true, .is_text = true};
     bound->columns.push_back({column.name, type, column.origin});

@@ -17,7 +17,7 @@ namespace mneme {
 namespace {
 
 // How long a statement keeps trying while a block that is open, as one may be for ever, is in its way.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kLongestTry{10};
 
 // Hands the rows that the interpreter records to a sink.
 class RecordedRows final : public Recording {
@@ -87,7 +87,7 @@ bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
     if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
     if (ran == Ran::kFailed) return false;
     if (ran == Ran::kCompleted) return true;
-    if (block_ != Block::kNone || attempts >= most_attempts_ || pause_.waited() > kPatience) {
+    if (block_ != Block::kNone || attempts >= most_attempts_ || pause_.waited() > kLongestTry) {
       result = conflict();
       result.gave_up = block_ == Block::kNone;
       return false;

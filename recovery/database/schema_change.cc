@@ -13,9 +13,10 @@
 namespace mneme {
 namespace {
 
-// Whether there are two rows under one key. An index that holds the primary key has no such.
+// Whether there are two rows under one key. An index that holds the primary key has no such, unless it is the
+// primary key's own.
 bool has_duplicates(const IndexedTable& table, const TableIndex& index) {
-  if (!index.has_whole_key_suffix) return false;
+  if (!index.is_primary && !index.has_whole_key_suffix) return false;
   std::vector<IndexKey> keys;
   table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) {
     if (!index.codec->has_null(row->image())) keys.push_back(index.codec->of_row(row->image(), 0));
