@@ -133,9 +133,10 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
   std::vector<Argument> parameters;
   for (size_t i = 0; i < types.size(); ++i) {
     parameters.push_back(arguments.row(0)[i]);
-    const bool has_own_digits = arguments.columns()[i].type.kind == TypeKind::kDecimal;
-    scales.push_back(has_own_digits && !parameters[i].scalar.is_null() ? parameters[i].scalar.digits()
-                                                                       : types[i].scale);
+    // A number's digits after the point are the value's own, or its type's.
+    const Type& given = arguments.columns()[i].type;
+    const bool has_own_digits = given.kind == TypeKind::kDecimal && !parameters[i].scalar.is_null();
+    scales.push_back(has_own_digits ? parameters[i].scalar.digits() : given.scale);
   }
   return run(*named, parameters, scales, rows, alone);
 }
