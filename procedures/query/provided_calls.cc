@@ -113,6 +113,9 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
       arg = convert_explicitly(std::move(arg), wanted);
     } else if (wanted.is_string() && arg.type.kind == TypeKind::kBoolean) {
       arg = truth_as_text(std::move(arg));
+    } else if (wanted.is_integer() && arg.type.is_number() && !arg.type.is_integer()) {
+      refuse_as(sqlstate::kUndefinedFunction, where, "function {} of {} does not exist; cast it to bigint",
+                name, to_string(arg.type));
     } else if (wanted.kind != arg.type.kind) {
       arg = wanted.is_string() ? convert_to_text(std::move(arg)) : convert_explicitly(std::move(arg), wanted);
     }
