@@ -439,7 +439,7 @@ struct Operation {
   std::optional<OnConflict> on_conflict = std::nullopt;
   std::shared_ptr<const Query> query;  // insert: whose rows are inserted; select of a session: the whole
   std::vector<FromItem> from;          // update's FROM, delete's USING
-  // Of an insert, update or delete of a session, as a query's.
+  // The WITH queries that a session writes in front of an insert, update or delete.
   std::vector<Query::CommonTable> with = {};
   bool recursive = false;
 

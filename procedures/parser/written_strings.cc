@@ -211,7 +211,7 @@ class StringWriter {
   const bool is_body_;
   size_t at_ = 0;
   std::string out_;
-  // Of the statement at hand, so far.
+  // How many words of the statement at hand have been read, which came first, and which last.
   size_t words_ = 0;
   std::string first_;
   std::string last_;  // the word or mark before; a string is "'"

@@ -80,7 +80,7 @@ struct SessionOptions {
   uint64_t ad_hoc_seed = 0;
 };
 
-// Of a transaction that meets conflict after conflict.
+// A transaction that meets a conflict at each of so many attempts is given up.
 inline constexpr uint32_t kMostAttempts = 10'000;
 
 class Session {

@@ -103,8 +103,10 @@ TEST(Session, RefusesWhatALogOfRowsCannotHold) {
   EXPECT_EQ(log.filled(), 2u);
 
   database.attach_log(log, RecordContent::kAll);
+  ASSERT_TRUE(write(0).committed());
   const CallResult unnamed = session.run({ProcedureId{1}, {}});
-  EXPECT_TRUE(unnamed.committed()) << "no row is left that it would change";
+  EXPECT_EQ(unnamed.status, CallResult::Status::kRefused);
+  EXPECT_NE(unnamed.message.find("no primary key"), std::string_view::npos) << unnamed.message;
 }
 
 // A call that has only read, and one that raised because of what it read, waits for the transactions that it
