@@ -51,7 +51,8 @@ struct ServeCommand {
   std::string tls_key;
   std::string tls = "offered";
   LogContentSettings content;
-  LogDeviceSettings device;
+  // A thread of the server's waits for what clients wait for, so it may write the log as well.
+  LogDeviceSettings device{"file", IoMethod::kInline};
   LogBufferSettings buffer;
   CheckpointSettings checkpoints;
   ExecutionOption execution;

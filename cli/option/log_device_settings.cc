@@ -21,8 +21,10 @@ struct MethodName {
   IoMethod value;
   const char* name;
 };
-constexpr MethodName kMethods[] = {
-    {IoMethod::kUring, "uring"}, {IoMethod::kPolledUring, "uring-polled"}, {IoMethod::kThreads, "threads"}};
+constexpr MethodName kMethods[] = {{IoMethod::kUring, "uring"},
+                                   {IoMethod::kPolledUring, "uring-polled"},
+                                   {IoMethod::kThreads, "threads"},
+                                   {IoMethod::kInline, "inline"}};
 
 struct SyncName {
   IoSync value;
@@ -62,9 +64,9 @@ const char* name_in(const Names& names, Value value) {
 
 }  // namespace
 
-LogDeviceSettings::LogDeviceSettings(std::string device)
+LogDeviceSettings::LogDeviceSettings(std::string device, IoMethod method)
     : device_(std::move(device)),
-      io_method_(name_in(kMethods, io_.method)),
+      io_method_(name_in(kMethods, method)),
       io_sync_(name_in(kSyncs, io_.sync)) {}
 
 void LogDeviceSettings::add_options(CLI::App& command) {
@@ -125,8 +127,12 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
                : invalid_argument("--log-device {} needs --log-server HOST:PORT[,...]", device_);
   }
   if (command.count("--log-stream") > 0) RETURN_IF_ERROR(check_stream_name(remote_.stream));
-  if (io_method_ == "threads" && command.count("--io-registered") > 0) {
-    return invalid_argument("--io threads has no use for --io-registered: leave it out");
+  const bool by_system_calls = io_method_ == "threads" || io_method_ == "inline";
+  if (by_system_calls && command.count("--io-registered") > 0) {
+    return invalid_argument("--io {} has no use for --io-registered: leave it out", io_method_);
+  }
+  if (io_method_ == "inline" && command.count("--io-depth") > 0) {
+    return invalid_argument("--io inline has one write in flight: leave --io-depth out");
   }
   return check_directories(has_streams);
 }
@@ -174,7 +180,7 @@ Result<IoOptions> LogDeviceSettings::io() const {
   IoOptions io = io_;
   const auto method = std::ranges::find(kMethods, io_method_, &MethodName::name);
   if (method == std::end(kMethods)) {
-    return invalid_argument("--io {}: there are uring, uring-polled and threads", io_method_);
+    return invalid_argument("--io {}: there are uring, uring-polled, threads and inline", io_method_);
   }
   const auto sync = std::ranges::find(kSyncs, io_sync_, &SyncName::name);
   if (sync == std::end(kSyncs)) {
@@ -274,7 +280,7 @@ std::vector<std::string> LogDeviceSettings::arguments(LogLayout layout) const {
   }
   if (written.has_io) {
     add("--io", io_method_);
-    if (io_method_ != "threads") add("--io-registered", io_registered_);
+    if (io_method_.starts_with("uring")) add("--io-registered", io_registered_);
   }
   return arguments;
 }

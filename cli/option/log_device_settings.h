@@ -16,8 +16,8 @@ namespace mneme {
 
 class LogDeviceSettings {
  public:
-  // `device` is what there is without --log-device.
-  explicit LogDeviceSettings(std::string device = "file");
+  // `device` and `method` are what there is without --log-device and --io.
+  explicit LogDeviceSettings(std::string device = "file", IoMethod method = IoMethod::kUring);
 
   void add_options(CLI::App& command);
 

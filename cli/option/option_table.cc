@@ -248,7 +248,7 @@ constexpr OptionRow kTable[] = {
      kShown},
     {kLogDevice, "--io",
      "uring; uring-polled: a kernel thread takes a processor and saves system calls; threads: pwrite and "
-     "fdatasync",
+     "fdatasync on threads; inline: the same by a thread that waits for its record, or by the flusher's",
      kShown},
     {kLogDevice, "--io-sync",
      "flush: an fdatasync after each write; write-through: writes that are durable when they end", kShown},

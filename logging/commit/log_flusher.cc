@@ -22,6 +22,9 @@ constexpr nanoseconds kUntilPublished = std::chrono::microseconds(50);
 // Where gathering has no end but a group's size: a worker that fills the buffer while the flusher goes to
 // sleep sends no wake-up, so the flusher polls at this interval.
 constexpr nanoseconds kUntilLooked = std::chrono::milliseconds(5);
+// So often a thread that flushes for itself looks for records that others are about to publish before it
+// sleeps.
+constexpr int kLooks = 16;
 
 }  // namespace
 
@@ -29,6 +32,7 @@ LogFlusher::LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOpt
     : buffer_(buffer),
       device_(device),
       options_(options),
+      waiters_flush_(device.ends_in_append() && options.observer == nullptr && !options.keeps_until_durable),
       taken_(options.begin),
       pace_(options.group),
       durable_(options.begin.value),
@@ -43,15 +47,36 @@ LogFlusher::~LogFlusher() {
 void LogFlusher::finish() {
   if (!thread_.joinable()) return;
   closing_.store(true, std::memory_order_release);
-  device_.wake();
+  wake_thread();
   thread_.join();
 }
 
 bool LogFlusher::wait_durable(StreamPosition position) {
   if (position < durable()) return true;
+  if (waiters_flush_) return flush_until(position);
   begin_wait();
   progress_.await([&] { return position < durable() || has_failed(); });
   end_wait();
+  return position < durable();
+}
+
+bool LogFlusher::flush_until(StreamPosition position) {
+  for (int looks = 0;; ++looks) {
+    {
+      const std::lock_guard turn(turn_);
+      if (position < durable() || has_failed()) break;
+      if (const StreamPosition prefix = buffer_.contiguous_prefix(); prefix > taken_) send(prefix);
+      if (const StreamPosition now = device_.wait(nanoseconds::zero()); now > durable()) rise(now);
+      if (device_.failure()) fail();
+      if (position < durable() || has_failed()) break;
+    }
+    // The record, or one before it, is about to be published, or the device has no room just now.
+    if (looks < kLooks) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kUntilPublished);
+    }
+  }
   return position < durable();
 }
 
@@ -67,13 +92,20 @@ FlusherCounters LogFlusher::counters() const {
 
 void LogFlusher::wake(Sleep from) {
   Sleep expected = from;
-  if (rest_->sleep.compare_exchange_strong(expected, kAwake, std::memory_order_relaxed)) device_.wake();
+  if (rest_->sleep.compare_exchange_strong(expected, kAwake, std::memory_order_relaxed)) wake_thread();
+}
+
+void LogFlusher::wake_thread() {
+  if (!waiters_flush_) return device_.wake();
+  { const std::lock_guard guard(resting_); }
+  rested_.notify_one();
 }
 
 void LogFlusher::run() {
   // Waits are for tens of microseconds; the system lets a timer be late by as much, unless it is asked not
   // to.
   ::prctl(PR_SET_TIMERSLACK, 1UL);
+  std::unique_lock turn(turn_);
   while (!failed_.load(std::memory_order_relaxed)) {
     // Before the prefix: what was published before the destructor began must be in it.
     const bool closing = closing_.load(std::memory_order_acquire);
@@ -87,20 +119,22 @@ void LogFlusher::run() {
     }
     StreamPosition durable_now;
     if (gathering > nanoseconds::zero()) {
-      durable_now = wait_for_device(kGathering, gathering);
+      durable_now = wait_for_device(kGathering, gathering, turn);
     } else if (prefix > taken_) {
       // The next wait submits what the device took, which also knows how long to wait.
       if (send(prefix)) continue;
-      durable_now = wait_for_device(kAwake, kLongest);
+      durable_now = wait_for_device(kAwake, kLongest, turn);
     } else if (!closing) {
-      durable_now = wait_for_device(kIdle, kLongest);
+      durable_now = wait_for_device(kIdle, kLongest, turn);
     } else if (durable() < taken_) {
-      durable_now = wait_for_device(kAwake, kLongest);
+      durable_now = wait_for_device(kAwake, kLongest, turn);
     } else {
       return;
     }
     if (durable_now > durable()) rise(durable_now);
     if (device_.failure()) fail();
+    const std::lock_guard guard(mutex_);
+    counters_.processor_ns = thread_processor_ns();
   }
 }
 
@@ -117,7 +151,6 @@ void LogFlusher::rise(StreamPosition durable_now) {
     pace_.flushed(nanoseconds(took));
     in_flight_.pop_front();
   }
-  counters_.processor_ns = thread_processor_ns();
   counters_.interval_ns = static_cast<uint64_t>(pace_.interval().count());
 }
 
@@ -154,7 +187,10 @@ bool LogFlusher::send(StreamPosition prefix) {
   return true;
 }
 
-StreamPosition LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
+StreamPosition LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit,
+                                           std::unique_lock<std::mutex>& turn) {
+  // What was sent has ended.
+  if (waiters_flush_ && !in_flight_.empty()) return device_.wait(nanoseconds::zero());
   if (sleep != kAwake) {
     const GroupCommit& group = options_.group;
     rest_->until_position.store(taken_.value + group.bytes, std::memory_order_relaxed);
@@ -171,9 +207,26 @@ StreamPosition LogFlusher::wait_for_device(Sleep sleep, nanoseconds limit) {
       limit = kUntilPublished;
     }
   }
-  const StreamPosition durable_now = device_.wait(limit);
+  const StreamPosition durable_now = waiters_flush_ ? rest(sleep, limit, turn) : device_.wait(limit);
   rest_->sleep.store(kAwake, std::memory_order_relaxed);
   return durable_now;
+}
+
+// Leaves the turn to others meanwhile.
+StreamPosition LogFlusher::rest(Sleep sleep, nanoseconds limit, std::unique_lock<std::mutex>& turn) {
+  turn.unlock();
+  std::unique_lock guard(resting_);
+  if (sleep == kAwake) {
+    rested_.wait_for(guard, std::min(limit, kUntilPublished));
+  } else {
+    rested_.wait_for(guard, limit, [&] {
+      return rest_->sleep.load(std::memory_order_relaxed) == kAwake ||
+             closing_.load(std::memory_order_relaxed);
+    });
+  }
+  guard.unlock();
+  turn.lock();
+  return device_.wait(nanoseconds::zero());
 }
 
 bool LogFlusher::may_sleep() {

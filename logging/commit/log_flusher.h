@@ -4,17 +4,23 @@
 //             rises (the buffer is released at the end where it is what survives a crash until then:
 //             nvm_ring.h)
 // Invariants  durable <= taken <= contiguous prefix, all on record boundaries; durable never falls.
-// Threads     one of its own. durable, wait_durable, record_came, counters: any.
+// Threads     one of its own. durable, wait_durable, record_came, counters: any. Where the device's appends
+//             end at once (LogDevice::ends_in_append), a thread in wait_durable() flushes itself, so that no
+//             other one stands between it and the device; the flusher's thread then serves the records that
+//             nobody waits for. Who flushes has the turn, a mutex, for as long as the flush takes.
 // Waiting     group commit, as group_commit.h says; a thread in wait_durable() hurries it. The worker whose
 //             record reaches a bound wakes the flusher; one that is published just while the flusher lies
 //             down may be overlooked, and then the next record, the end of a flush or of the interval wakes
-//             it. With nothing reserved it sleeps until a worker wakes it.
+//             it. With nothing reserved it sleeps until a worker wakes it. Where waiters flush, one that
+//             finds the turn taken waits for that flush, and goes on only if its record was not in it: this
+//             is what makes groups there.
 // Errors      when the device fails, durable stops, waits end, and the buffer is closed.
 // Source      group commit and flush pipelining: Aether, sections 2 and 4.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -39,9 +45,10 @@ struct LogFlusherOptions {
 };
 
 struct FlusherCounters {
-  Histogram flush_ns;         // of each append, from when the device took it until it was seen to be durable
-  uint64_t processor_ns = 0;  // of the flusher's thread; what the system does for it elsewhere is not in it
-  uint64_t interval_ns = 0;   // between two sendings, at last
+  Histogram flush_ns;  // of each append, from when the device took it until it was seen to be durable
+  // of the flusher's thread; what the system and the threads that wait do for it is not in it
+  uint64_t processor_ns = 0;
+  uint64_t interval_ns = 0;  // between two sendings, at last
 };
 
 class LogFlusher {
@@ -95,10 +102,14 @@ class LogFlusher {
   };
 
   void run();
+  bool flush_until(StreamPosition position);
   bool group_is_full(StreamPosition prefix) const;
   std::chrono::nanoseconds gathering_left(StreamPosition prefix) const;
   bool send(StreamPosition prefix);
-  StreamPosition wait_for_device(Sleep sleep, std::chrono::nanoseconds limit);
+  StreamPosition wait_for_device(Sleep sleep, std::chrono::nanoseconds limit,
+                                 std::unique_lock<std::mutex>& turn);
+  StreamPosition rest(Sleep sleep, std::chrono::nanoseconds limit, std::unique_lock<std::mutex>& turn);
+  void wake_thread();
   void rise(StreamPosition durable_now);
   bool may_sleep();
   void wake(Sleep from);
@@ -107,16 +118,18 @@ class LogFlusher {
   LogBuffer& buffer_;
   LogDevice& device_;
   const LogFlusherOptions options_;
+  const bool waiters_flush_;
 
-  // Owned by the thread.
+  std::mutex turn_;
+  // Owned by who has the turn, as is the flusher's side of the buffer and the device.
   StreamPosition taken_;
   uint64_t last_send_ns_ = 0;  // 0: none yet
   uint64_t came_at_last_send_ = 0;
   std::deque<Flush> in_flight_;  // in log order
   FlushPace pace_;
 
-  // Written by the thread (release: the records below are durable before a thread reads it); read by all
-  // (acquire).
+  // Written by who has the turn (release: the records below are durable before a thread reads it); read by
+  // all (acquire).
   CachePadded<std::atomic<uint64_t>> durable_;
   CachePadded<Rest> rest_;
   // Records that came. Written by the workers, only where groups are counted in records; read by the thread.
@@ -125,12 +138,17 @@ class LogFlusher {
   // Threads in wait_durable(), or past begin_wait(). Read-modify-written on both sides, so that either the
   // thread sees the waiter or the waiter sees kGathering.
   std::atomic<uint32_t> urgent_{0};
-  std::atomic<bool> failed_{false};   // written by the thread, once (release); read by waiters (acquire)
+  std::atomic<bool> failed_{false};   // written in the turn, once (release); read by waiters (acquire)
   std::atomic<bool> closing_{false};  // written by the destructor (release); read by the thread (acquire)
   EventCount progress_;               // durable_ or failed_ changed
 
   mutable std::mutex mutex_;  // guards counters_; taken once a flush
   FlusherCounters counters_;
+
+  // Where the thread rests if it has no say over the device alone. The mutex orders its look at `sleep` and
+  // `closing_` against the notification.
+  std::mutex resting_;
+  std::condition_variable rested_;
 
   std::thread thread_;
 };

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "logging/buffer/watermark_buffer.h"
@@ -59,6 +60,33 @@ class HeldDevice : public NotingDevice {
 
  private:
   std::atomic<uint64_t> until_{kFirstPosition.value};
+};
+
+// A device whose appends end at once, after the test has let them: a thread that waits flushes itself.
+class InlineDevice : public NotingDevice {
+ public:
+  bool ends_in_append() const override { return true; }
+  StreamPosition append(const LogSource& buffer, StreamPosition begin, StreamPosition end) override {
+    const StreamPosition taken = NotingDevice::append(buffer, begin, end);
+    begun_.fetch_add(1, std::memory_order_release);
+    while (let_.load(std::memory_order_acquire) < begun_.load(std::memory_order_relaxed))
+      std::this_thread::yield();
+    return taken;
+  }
+  StreamPosition wait(std::chrono::nanoseconds limit) override {
+    waits_by_[std::this_thread::get_id() == tester_ ? 0 : 1].fetch_add(1, std::memory_order_relaxed);
+    return NotingDevice::wait(limit);
+  }
+  uint64_t begun() const { return begun_.load(std::memory_order_acquire); }
+  void let(uint64_t appends) { let_.store(appends, std::memory_order_release); }
+  uint64_t waits_by_tester() const { return waits_by_[0].load(std::memory_order_relaxed); }
+
+ private:
+  const std::thread::id tester_ = std::this_thread::get_id();
+  // Written by who has the flusher's turn, read by the test's thread (acquire: what was noted before).
+  std::atomic<uint64_t> begun_{0};
+  std::atomic<uint64_t> let_{0};  // written by the test's thread, read in append(): nothing else is passed on
+  std::atomic<uint64_t> waits_by_[2] = {};  // counted by any thread; order nothing
 };
 
 class LogFlusherTest : public ::testing::Test {
@@ -172,6 +200,41 @@ TEST_F(LogFlusherTest, AWaiterOfAGroupWaitsForIt) {
   start({.interval = milliseconds(100), .bytes = 65536, .waiters_hurry = false});
   EXPECT_TRUE(flusher_->wait_durable(put()));
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(100));
+}
+
+TEST_F(LogFlusherTest, AWaiterFlushesItselfWhereAppendsEndAtOnce) {
+  InlineDevice device;
+  device.let(1'000'000);
+  flusher_ = std::make_unique<LogFlusher>(
+      buffer_, device, LogFlusherOptions{kFirstPosition, {.interval = hours(1), .bytes = 65536}});
+  put();
+  await(1);  // by the flusher's thread: nobody waits for it
+  EXPECT_EQ(device.waits_by_tester(), 0u);
+  EXPECT_TRUE(flusher_->wait_durable(put()));
+  EXPECT_GT(device.waits_by_tester(), 0u);
+  EXPECT_EQ(device.appended().size(), 2u);
+}
+
+TEST_F(LogFlusherTest, RecordsGatherWhileAWaiterFlushes) {
+  InlineDevice device;
+  device.let(1);
+  flusher_ = std::make_unique<LogFlusher>(
+      buffer_, device, LogFlusherOptions{kFirstPosition, {.interval = hours(1), .bytes = 65536}});
+  put();
+  await(1);
+  std::vector<std::thread> waiters;
+  const auto wait_for = [&](StreamPosition position) {
+    waiters.emplace_back([this, position] { EXPECT_TRUE(flusher_->wait_durable(position)); });
+  };
+  wait_for(put());
+  while (device.begun() < 2) std::this_thread::yield();
+  for (int i = 0; i < 3; ++i) wait_for(put());
+  device.let(1'000'000);
+  for (std::thread& waiter : waiters) waiter.join();
+  EXPECT_EQ(device.appended(), (std::vector<uint64_t>{kRecordBytes, kRecordBytes, 3 * kRecordBytes}));
+  put();
+  flusher_.reset();
+  EXPECT_EQ(device.appended().back(), kRecordBytes);
 }
 
 TEST_F(LogFlusherTest, TheEndSendsWhatStillGathers) {

@@ -12,6 +12,7 @@
 #include "base/file/file.h"
 #include "base/memory/aligned_bytes.h"
 #include "logging/device/delayed_device.h"
+#include "logging/device/inline_queue.h"
 #include "logging/device/lossy_queue.h"
 #include "logging/device/null_device.h"
 #include "logging/device/thread_queue.h"
@@ -45,6 +46,7 @@ Result<void> try_direct_io(const std::string& directory) {
 
 std::unique_ptr<IoQueue> open_queue(const IoOptions& io, std::vector<std::string>& notices) {
   if (io.method == IoMethod::kThreads) return std::make_unique<ThreadQueue>(io.depth);
+  if (io.method == IoMethod::kInline) return std::make_unique<InlineQueue>();
   auto uring = UringQueue::open({.depth = io.depth,
                                  .polled = io.method == IoMethod::kPolledUring,
                                  .registers_memory = io.registered,

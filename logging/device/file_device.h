@@ -57,6 +57,7 @@ class FileDevice : public LogDevice {
   StreamPosition append(const LogSource& source, StreamPosition begin, StreamPosition end) override;
   StreamPosition wait(std::chrono::nanoseconds limit) override;
   void wake() override { queue_->wake(); }
+  bool ends_in_append() const override { return queue_->ends_in_submit(); }
   DeviceCounters counters() const override;
   std::optional<Error> failure() const override;
 

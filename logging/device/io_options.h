@@ -11,6 +11,7 @@ enum class IoMethod : uint8_t {
   kUring,        // io_uring; falls back to kThreads, with a notice, where it is not permitted
   kPolledUring,  // the same, and a thread of the kernel's looks for requests: no system call, but a processor
   kThreads,      // pwrite and fdatasync on a thread each
+  kInline,  // pwrite and fdatasync by the thread that flushes: one that waits for its record, if any does
 };
 
 enum class IoSync : uint8_t {

@@ -3,7 +3,7 @@
 // Flow        register_memory, attach ... submit() ... wait() returns the chains that ended since
 // Invariants  a chain's sync begins only when its write has completed whole; its completion says that both
 //             did. Chains end in any order.
-// Threads     wake: any. The rest: one thread.
+// Threads     wake: any. The rest: one thread at a time.
 // Waiting     wait(), until a chain ends, wake() is called, or the time is over.
 // Errors      a chain's completion carries the step that failed and why; nothing is tried again: after a
 //             failed sync it is unknown what the device holds.
@@ -60,6 +60,8 @@ class IoQueue {
   virtual void wait(std::chrono::nanoseconds limit, std::vector<IoCompletion>& ended) = 0;
   // Ends the current or the next wait().
   virtual void wake() = 0;
+  // Whether every chain has ended when submit() returns.
+  virtual bool ends_in_submit() const { return false; }
   // Why no chain succeeds any more, where the queue knows better than its chains' completions say.
   virtual std::optional<Error> failure() const { return std::nullopt; }
 };

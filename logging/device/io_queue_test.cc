@@ -16,6 +16,7 @@
 
 #include "base/file/file.h"
 #include "base/memory/aligned_bytes.h"
+#include "logging/device/inline_queue.h"
 #include "logging/device/lossy_queue.h"
 #include "logging/device/thread_queue.h"
 #include "logging/device/uring_queue.h"
@@ -77,6 +78,7 @@ std::unique_ptr<UringQueue> open_uring(const std::string& kind) {
 
 std::unique_ptr<IoQueue> open_queue(const std::string& kind) {
   if (kind == "threads") return std::make_unique<ThreadQueue>(3);
+  if (kind == "inline") return std::make_unique<InlineQueue>();
   if (kind == "lossy") return std::make_unique<LossyQueue>(1);
   return open_uring(kind);
 }
@@ -197,7 +199,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, IoQueueTest,
                          [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SyncedWriteTest,
-                         ::testing::ValuesIn(kinds_here({"uring", "uring_plain", "uring_polled", "threads"})),
+                         ::testing::ValuesIn(kinds_here({"uring", "uring_plain", "uring_polled", "threads",
+                                                         "inline"})),
                          [](const auto& info) { return info.param; });
 
 TEST(UringQueue, SaysThatItIsRefused) {

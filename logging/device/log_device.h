@@ -4,8 +4,9 @@
 //             appends
 // Invariants  append() takes whole records from the front of what it is given, so the durable position always
 //             lies on a record boundary. It copies them: the caller may overwrite them on return.
-// Threads     append, wait: the flusher. wake, counters, failure: any thread.
-// Waiting     append() never waits: it takes nothing while it has no room. wait() waits.
+// Threads     append, wait: the flusher, one thread at a time. wake, counters, failure: any thread.
+// Waiting     append() takes nothing while it has no room, and waits for nothing, unless ends_in_append():
+//             then for the device. wait() waits.
 // Errors      after failure() the durable position rises no more and append() takes nothing.
 #pragma once
 
@@ -45,6 +46,9 @@ class LogDevice {
   virtual StreamPosition wait(std::chrono::nanoseconds limit) = 0;
   // Ends the current or the next wait().
   virtual void wake() = 0;
+
+  // Whether what append() takes is durable, or has failed, when it returns; the next wait() says which.
+  virtual bool ends_in_append() const { return false; }
 
   virtual DeviceCounters counters() const = 0;
   // Any thread. Most devices have no bound.

@@ -96,7 +96,8 @@ TEST(DurableLog, RefusesAStripeOutsideThatIsNotThere) {
 
 // Every way to write, over the file system's own limits: what is read back is what was appended.
 TEST(DurableLog, EveryWayOfWritingIsReadBack) {
-  for (const IoMethod method : {IoMethod::kUring, IoMethod::kPolledUring, IoMethod::kThreads}) {
+  for (const IoMethod method :
+       {IoMethod::kUring, IoMethod::kPolledUring, IoMethod::kThreads, IoMethod::kInline}) {
     for (const IoSync sync : {IoSync::kFlush, IoSync::kWriteThrough}) {
       for (const bool registered : {false, true}) {
         TemporaryDirectory directory;

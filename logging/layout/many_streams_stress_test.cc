@@ -25,6 +25,7 @@ struct StreamsCase {
   LogBufferKind buffer = kDefaultLogBuffer;
   StreamPartition partition = StreamPartition::kTransaction;
   std::optional<StreamCommit> commit{};
+  IoMethod io = IoMethod::kUring;
 };
 
 // Sends stretches of 20 bytes of a payload to one stream after the other.
@@ -61,6 +62,7 @@ TEST_P(ManyStreamsStress, EveryRecordIsThereOnceAndInOrder) {
         options.streams.latencies = {std::chrono::microseconds(0), std::chrono::microseconds(50)};
     }
     options.device = GetParam().device;
+    options.device_options.io.method = GetParam().io;
     OpenLog opened = open_for_work(directory.path(), options);
     std::atomic<uint64_t> highest{0};
     std::vector<std::vector<Written>> by_worker(kStreamWorkers);
@@ -89,6 +91,10 @@ TEST_P(ManyStreamsStress, EveryRecordIsThereOnceAndInOrder) {
 INSTANTIATE_TEST_SUITE_P(
     DevicesAndLayouts, ManyStreamsStress,
     ::testing::Values(
+        StreamsCase{.device = LogDeviceKind::kFile,
+                    .layout = LogLayout::kStream,
+                    .streams = 1,
+                    .io = IoMethod::kInline},
         StreamsCase{LogDeviceKind::kFile, LogLayout::kEpoch, 1},
         StreamsCase{LogDeviceKind::kFile, LogLayout::kEpoch, 3},
         StreamsCase{LogDeviceKind::kLossy, LogLayout::kEpoch, 2},

@@ -77,14 +77,10 @@ class CallBinder {
     const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
     bound_.arrays.emplace_back();
     if (parameter.type.is_array) {
-      bound_.arrays.back() = array(expr, parameter.type);
+      bound_.arrays.back() = array(expr, parameter.type, n);
       return;
     }
     if (expr.kind == syntax::ExprKind::kParameter) know_parameter(expr, parameter.type);
-    // No name of the user's holds a blank.
-    const syntax::Name name{fmt::format("argument {}", n + 1), expr.where};
-    ir::Statement assign;
-    assign.where = expr.where;
     ExpressionBinder binder(names_, bound_.strings);
     ir::Expr value = binder.bind(expr);
     if (!is_unknown(value) && !converts_implicitly(value.type, parameter.type)) {
@@ -95,15 +91,23 @@ class CallBinder {
     }
     if ((callee.parameters[n].inout && !sets_parameter(callee, n)) || shows_digits(callee, n))
       check_comes_back(callee, n, value);
+    assign(std::move(value), parameter, parameter.type, fmt::format("argument {}", n + 1));
+  }
+
+  // Adds a parameter of the bound procedure, which it gives the value. `name` is no name of the user's: it
+  // holds a blank.
+  void assign(ir::Expr value, const ir::Variable& parameter, const Type& wanted, const std::string& name) {
+    ir::Statement assign;
+    assign.where = value.where;
     // With its own digits and characters: PostgreSQL ignores the parameter's modifiers, so whether the value
     // is the same with them is looked at once it is known.
-    Type own = parameter.type;
+    Type own = wanted;
     own.precision = 0;
     own.length = 0;
     if (own.kind == TypeKind::kNumeric) own.scale = static_cast<uint8_t>(decimals_of(value).count);
     assign.expr = convert_for_assignment(std::move(value), own, parameter.name);
     ConstantFolder(bound_.strings).fold_alone(*assign.expr);
-    assign.variable = names_.declare(name, own, false, true);
+    assign.variable = names_.declare(syntax::Name{name, assign.where}, own, false, true);
     bound_.procedure.parameters.push_back({assign.variable, true});
     bound_.procedure.body.push_back(std::move(assign));
   }
@@ -197,32 +201,35 @@ class CallBinder {
            n + 1, callee.name, parameter.name, to_string(parameter.type), to_string(parameter.type));
   }
 
+  static const syntax::Expr& without_sign(const syntax::Expr& element) {
+    const bool is_negative = element.kind == syntax::ExprKind::kUnary && element.op == ir::Op::kNegate;
+    return is_negative ? element.args[0] : element;
+  }
+
+  static bool is_literal(const syntax::Expr& element) {
+    switch (without_sign(element).kind) {
+      case syntax::ExprKind::kNull:
+      case syntax::ExprKind::kInteger:
+      case syntax::ExprKind::kDecimal:
+      case syntax::ExprKind::kBoolean:
+      case syntax::ExprKind::kString:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   // ARRAY[1, -2, NULL, 'x'] as '{1,-2,NULL,x}'.
   static std::string text_of_array(const syntax::Expr& array) {
     fmt::memory_buffer text;
     text.push_back('{');
     for (const syntax::Expr& each : array.args) {
       if (&each != &array.args[0]) text.push_back(',');
-      const syntax::Expr* element = &each;
-      bool negative = false;
-      for (; element->kind == syntax::ExprKind::kCast ||
-             (element->kind == syntax::ExprKind::kUnary && element->op == ir::Op::kNegate);
-           element = &element->args[0])
-        negative ^= element->kind == syntax::ExprKind::kUnary;
-      switch (element->kind) {
-        case syntax::ExprKind::kNull:
-          fmt::format_to(std::back_inserter(text), "NULL");
-          break;
-        case syntax::ExprKind::kInteger:
-        case syntax::ExprKind::kDecimal:
-        case syntax::ExprKind::kBoolean:
-        case syntax::ExprKind::kString:
-        case syntax::ExprKind::kTimestamp:
-          append_array_element((negative ? "-" : "") + element->text, text);
-          break;
-        default:
-          refuse_as(sqlstate::kNotSupported, each.where,
-                    "an array's elements are written as literals here, or the array is a parameter");
+      const syntax::Expr& element = without_sign(each);
+      if (element.kind == syntax::ExprKind::kNull) {
+        fmt::format_to(std::back_inserter(text), "NULL");
+      } else {
+        append_array_element((&element != &each ? "-" : "") + element.text, text);
       }
     }
     text.push_back('}');
@@ -233,8 +240,7 @@ class CallBinder {
   static void check_elements(const syntax::Expr& array, const Type& type) {
     TypeKind widest = TypeKind::kNull;
     for (const syntax::Expr& each : array.args) {
-      const bool is_negative = each.kind == syntax::ExprKind::kUnary && each.op == ir::Op::kNegate;
-      const syntax::Expr& element = is_negative ? each.args[0] : each;
+      const syntax::Expr& element = without_sign(each);
       TypeKind kind = TypeKind::kNull;
       if (element.kind == syntax::ExprKind::kDecimal) kind = TypeKind::kNumeric;
       if (element.kind == syntax::ExprKind::kInteger) {
@@ -246,22 +252,58 @@ class CallBinder {
       }
       if (kind != TypeKind::kNull && (widest == TypeKind::kNull || kind > widest)) widest = kind;
     }
-    if (widest == TypeKind::kNull || converts_implicitly(Type{.kind = widest}, type.element())) return;
-    refuse_as(sqlstate::kUndefinedFunction, array.where, "an array of {} is no {}; write its elements so",
-              type_name(Type{.kind = widest}), to_string(type));
+    if (widest != TypeKind::kNull) expect_elements(Type{.kind = widest}, type, array.where);
   }
 
-  BoundCall::Array array(const syntax::Expr& expr, const Type& type) {
+  // ARRAY[...] of more than literals: each element is computed by the bound procedure. `cast`: the type that
+  // the statement casts the array to, if it does.
+  BoundCall::Array computed(const syntax::Expr& expr, const Type& type, const Type* cast, size_t n) {
+    const ir::Procedure& callee = program_.procedure(bound_.callee);
+    const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
+    ExpressionBinder binder(names_, bound_.strings);
+    std::vector<ir::Expr> values;
+    for (const syntax::Expr& each : expr.args) {
+      values.push_back(binder.bind(each));
+      if (cast != nullptr) values.back() = convert_explicitly(std::move(values.back()), cast->element());
+    }
+    if (cast == nullptr) {
+      std::vector<ir::Expr*> all;
+      for (ir::Expr& each : values) all.push_back(&each);
+      bool text_varies = false;
+      expect_elements(unify_results(all, "ARRAY", text_varies), type, expr.where);
+    }
+    for (size_t i = 0; i < values.size(); ++i)
+      assign(std::move(values[i]), parameter, type.element(),
+             fmt::format("argument {} element {}", n + 1, i + 1));
+    return {.elements = values.size()};
+  }
+
+  static void expect_elements(const Type& given, const Type& wanted, ir::SourceLocation where) {
+    if (converts_implicitly(given, wanted.element())) return;
+    refuse_as(sqlstate::kUndefinedFunction, where, "an array of {} is no {}; write its elements so",
+              type_name(given), to_string(wanted));
+  }
+
+  // `n`: the argument's place.
+  BoundCall::Array array(const syntax::Expr& expr, const Type& type, size_t n) {
     switch (expr.kind) {
       case syntax::ExprKind::kNull:
         return {};
       case syntax::ExprKind::kEmptyArray:
-        return {.parameter = {}, .text = "{}"};
+        return {.text = "{}"};
       case syntax::ExprKind::kString:
-        return {.parameter = {}, .text = expr.text};
+        return {.text = expr.text};
       case syntax::ExprKind::kArray:
+        if (!std::ranges::all_of(expr.args, is_literal)) return computed(expr, type, nullptr, n);
         check_elements(expr, type);
-        return {.parameter = {}, .text = text_of_array(expr)};
+        return {.text = text_of_array(expr)};
+      case syntax::ExprKind::kCast: {
+        if (!expr.type.is_array) break;
+        const Type cast = names_.read_type(expr.type);
+        expect_elements(cast.element(), type, expr.where);
+        if (expr.args[0].kind == syntax::ExprKind::kArray) return computed(expr.args[0], type, &cast, n);
+        return array(expr.args[0], cast, n);
+      }
       case syntax::ExprKind::kParameter: {
         const VariableId own = names_.parameter(expr);
         if (names_.type_of(own).kind == TypeKind::kNull) names_.set_parameter_type(own, type);
@@ -272,11 +314,12 @@ class CallBinder {
         if (!given.is_array || (given.kind != type.kind && !widens))
           refuse_as(sqlstate::kUndefinedFunction, expr.where, "${} is of type {}, and a {} is wanted",
                     expr.text, to_string(given), to_string(type));
-        return {.parameter = own.value, .text = {}};
+        return {.parameter = own.value};
       }
       default:
-        refuse(expr.where, "an array is given as text, as '{{1,2,3}}', or as a parameter");
+        break;
     }
+    refuse(expr.where, "an array is given as text, as '{{1,2,3}}', as ARRAY[...], or as a parameter");
   }
 
   const Program& program_;

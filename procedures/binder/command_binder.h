@@ -50,14 +50,17 @@ struct BoundQuery {
 };
 
 struct BoundCall {
-  // An array that is an argument: a parameter of the statement, or text as in '{1,2}'; neither: NULL.
+  // An array that is an argument: a parameter of the statement, text as in '{1,2}', or so many elements that
+  // `procedure` computes; none of them: NULL.
   struct Array {
-    std::optional<uint32_t> parameter;
-    std::optional<std::string> text;
+    std::optional<uint32_t> parameter{};
+    std::optional<std::string> text{};
+    std::optional<size_t> elements{};
   };
 
   ProcedureId callee;
-  // Has, after the statement's parameters, one INOUT parameter for each of the callee's that is no array.
+  // Has, after the statement's parameters, one INOUT parameter for each of the callee's that is no array, and
+  // for each element of an array that it computes.
   ir::Procedure procedure;
   std::deque<std::string> strings;
   std::vector<Array> arrays;  // by the callee's parameters

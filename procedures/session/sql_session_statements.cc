@@ -268,37 +268,40 @@ StatementResult SqlSession::run_call(const BoundCall& bound, std::span<const Arg
 
   arena_.reset();
   Call call{bound.callee, {}};
-  std::span<const Argument> values = interpreter_.results();
-  size_t skipped = 0;  // arrays, which the bound procedure does not have
+  const std::span<const Argument> values = interpreter_.results();
+  size_t taken = 0;  // of them
+  std::string fault;
+  // The next value that the bound procedure computed, as one of `type`.
+  const auto take = [&](const Type& type) {
+    Value value = values[taken].scalar;
+    if (type.is_string() && !value.is_null()) value = Value::of_text(arena_.copy(value.as_text()));
+    const ir::Parameter& own = bound.procedure.parameters[parameters.size() + taken];
+    if (fault.empty()) fault = fit_argument(bound.procedure.variables[own.variable.value].type, type, value);
+    ++taken;
+    return value;
+  };
   for (size_t i = 0; i < callee.parameters.size(); ++i) {
     const Type& type = argument_type(callee, i);
     if (!type.is_array) {
-      Value value = values.front().scalar;
-      if (type.is_string() && !value.is_null()) value = Value::of_text(arena_.copy(value.as_text()));
-      const Type& own =
-          bound.procedure
-              .variables[bound.procedure.parameters[parameters.size() + call.arguments.size() - skipped]
-                             .variable.value]
-              .type;
-      if (const std::string fault = fit_argument(own, type, value); !fault.empty()) {
-        return StatementResult::failure(
-            unfit_argument_state(type),
-            fmt::format("argument {} of procedure {} {}", i + 1, callee.name, fault));
-      }
-      call.arguments.push_back(Argument::of(value));
-      values = values.subspan(1);
-      continue;
-    }
-    ++skipped;
-    if (bound.arrays[i].parameter) {
-      call.arguments.push_back(parameters[*bound.arrays[i].parameter]);
-    } else if (!bound.arrays[i].text) {
+      call.arguments.push_back(Argument::of(take(type)));
+    } else if (const BoundCall::Array& array = bound.arrays[i]; array.parameter) {
+      call.arguments.push_back(parameters[*array.parameter]);
+    } else if (array.elements) {
+      const std::span<Value> elements = arena_.make_array<Value>(*array.elements);
+      for (Value& each : elements) each = take(type.element());
+      call.arguments.push_back(Argument::of_array(elements));
+    } else if (!array.text) {
       call.arguments.emplace_back();
     } else {
       SqlError error;
-      if (!parse_argument(type, *bound.arrays[i].text, arena_, call.arguments.emplace_back(), error)) {
+      if (!parse_argument(type, *array.text, arena_, call.arguments.emplace_back(), error)) {
         return StatementResult::failure(error.sqlstate, std::string(error.message));
       }
+    }
+    if (!fault.empty()) {
+      return StatementResult::failure(
+          unfit_argument_state(type.element()),
+          fmt::format("argument {} of procedure {} {}", i + 1, callee.name, fault));
     }
   }
   return block_ == Block::kNone ? call_alone(call, rows) : call_in_block(call, rows);

@@ -76,7 +76,7 @@ class FullDisk(TroubledTest):
 
     def test_while_going_on(self):
         # In the middle of the first segment, which has its size already: by each way to write, as the kernel itself refuses it.
-        for way in ("uring", "uring-polled", "threads"):
+        for way in ("uring", "uring-polled", "threads", "inline"):
             with self.subTest(io=way):
                 _, told = self.crash(NO_LARGER_FILES, "--io", way)
                 self.assertEqual(len(re.findall("File too large|fell short", told)), ROUNDS, told)
