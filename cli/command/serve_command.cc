@@ -1,8 +1,11 @@
 // mneme serve: a database behind PostgreSQL's protocol.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/command/commands.h"
 #include "cli/command/stop_signals.h"
@@ -96,6 +99,7 @@ struct ServeCommand {
 
     Result<std::unique_ptr<EmbeddedDatabase>> database = EmbeddedDatabase::open(directory, opening);
     if (!database) return database.error();
+    RETURN_IF_ERROR(list_rows(**database));
     const auto schedule = checkpoints.start((*database)->working(), (*database)->recovered(), &output);
     Result<std::unique_ptr<Server>> server = Server::start(**database, *options);
     if (!server) return server.error();
@@ -171,6 +175,31 @@ struct ServeCommand {
     const Result<WorkloadDatabase> made =
         WorkloadDatabase::create(directory, settings, records, loading, wanted, output.quiet());
     if (!made) return made.error();
+    return {};
+  }
+
+  // Clients read any table as a whole. Where one of a file has no primary key, an index lists its rows from
+  // now on.
+  Result<void> list_rows(EmbeddedDatabase& database) const {
+    std::vector<std::string> wanted;
+    const Catalog& catalog = database.working().program().catalog;
+    for (const TableDefinition& table : catalog.tables()) {
+      const bool has_list = std::ranges::any_of(
+          table.indexes, [&](IndexId index) { return catalog.index(index).columns.empty(); });
+      if (!table.primary_key && !has_list) wanted.push_back(table.name);
+    }
+    if (wanted.empty()) return {};
+    Result<Connection> connection = database.connect();
+    if (!connection) return connection.error();
+    for (const std::string& table : wanted) {
+      std::string name = table + "_rows";
+      for (int number = 1; database.working().program().catalog.has_relation(name); ++number)
+        name = fmt::format("{}_rows{}", table, number);
+      const StatementResult made = connection->run(fmt::format("CREATE INDEX {} ON {} ()", name, table));
+      if (!made.sqlstate.empty())
+        return failed("no index can be made that lists the rows of {}: {}", table, made.message);
+      output.notice(fmt::format("{} has no primary key: the index {} lists its rows", table, name));
+    }
     return {};
   }
 

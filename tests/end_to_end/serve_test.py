@@ -211,6 +211,15 @@ class Serve(EndToEndTest):
             result = server.client("pgbench", "-n", "-M", mode, "-f", script, "-c", "2", "-t", "20")
             self.assertIn("transactions actually processed: 40/40", result.stdout, self.told(result))
 
+    def test_rows_of_a_workloads_table_without_a_key_are_read(self):
+        server = self.serve("--create", "--workload", "tpcb", "--scale", "1")
+        self.psql(server, "INSERT INTO history SELECT t_id, t_b_id, 1, 5, '2026-01-01', 'x' FROM teller WHERE t_id < 4")
+        for _ in range(2):
+            self.assertEqual(self.psql(server, "SELECT count(*), sum(h_delta) FROM history"), ["3|15"])
+            self.assertEqual(len(self.psql(server, "COPY history TO STDOUT")), 3)
+            server.end(signal.SIGTERM)
+            server = self.serve()
+
     def test_what_was_acknowledged_outlives_a_kill(self):
         server = self.serve("--create")
         self.psql(server, SCHEMA)
