@@ -71,11 +71,12 @@ void SchemaLatch::set_closed(bool closed) {
   if (!closed) opened_.notify_all();
 }
 
-SchemaLatch::Change::Stopped SchemaLatch::Change::stop(std::optional<std::chrono::milliseconds> longest) {
+SchemaLatch::Change::Stopped SchemaLatch::Change::stop(std::optional<std::chrono::milliseconds> longest,
+                                                       uint32_t slots) {
   const auto begin = std::chrono::steady_clock::now();
   const uint32_t thread = this_thread();
   latch_.set_closed(true);
-  for (uint32_t slot = 0; slot < latch_.inside_.size(); ++slot) {
+  for (uint32_t slot = 0; slot < slots; ++slot) {
     for (;;) {
       const uint32_t inside = latch_.inside_[slot]->fetch_or(0, std::memory_order_acq_rel);
       if (inside == 0) break;

@@ -2,8 +2,9 @@
 //
 // Flow        a session: enter -> its transaction -> leave
 //             a change: Change -> what can be done beside transactions -> stop -> what can't -> ~Change
-// Invariants  from stop() to the Change's end no thread is inside. A thread that is inside sees all that
-//             former changes did.
+//             a transaction that must be alone: Change -> stop_workers -> the transaction -> ~Change
+// Invariants  from stop() to the Change's end no thread is inside, from stop_workers() on none in a worker's
+//             slot. A thread that is inside sees all that former changes did.
 // Soundness   A session announces itself by an exchange of its slot, and looks only then whether it may stay.
 //             stop() first forbids entering, and then looks at each slot, by a read-modify-write as well. Two
 //             of these on one slot have an order: where the session's is the first, stop() sees it and waits
@@ -64,9 +65,17 @@ class SchemaLatch {
     enum class Stopped { kStopped, kOwnBlock, kTimedOut };
     // Anything but kStopped: others are inside, and go on once this Change ends. Nothing for `longest`: for
     // as long as it takes.
-    [[nodiscard]] Stopped stop(std::optional<std::chrono::milliseconds> longest = {});
+    [[nodiscard]] Stopped stop(std::optional<std::chrono::milliseconds> longest = {}) {
+      return stop(longest, static_cast<uint32_t>(latch_.inside_.size()));
+    }
+    // The same, but a checkpoint goes on beside.
+    [[nodiscard]] Stopped stop_workers(std::chrono::milliseconds longest) {
+      return stop(longest, latch_.workers_);
+    }
 
    private:
+    Stopped stop(std::optional<std::chrono::milliseconds> longest, uint32_t slots);
+
     SchemaLatch& latch_;
     const std::lock_guard<std::mutex> one_at_a_time_;
   };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/session/explanation.h"
 #include "procedures/values/numeric.h"
@@ -161,6 +162,24 @@ std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement
                                                     StopRequest* stop, uint32_t most_attempts) {
   if (!try_enter()) return std::nullopt;
   const Leave leave{*this};
+  return execute_bound(statement, parameters, scales, rows, stop, most_attempts);
+}
+
+std::optional<StatementResult> LiveSession::execute_alone(PreparedStatement& statement,
+                                                          std::span<const Argument> parameters,
+                                                          std::span<const uint8_t> scales, ResultSink& rows,
+                                                          StopRequest* stop,
+                                                          std::chrono::milliseconds longest) {
+  CHECK(!is_inside_);
+  SchemaLatch::Change others(working_.schema_latch());
+  if (others.stop_workers(longest) != SchemaLatch::Change::Stopped::kStopped) return std::nullopt;
+  follow_schema();
+  return execute_bound(statement, parameters, scales, rows, stop, kMostAttempts);
+}
+
+StatementResult LiveSession::execute_bound(PreparedStatement& statement, std::span<const Argument> parameters,
+                                           std::span<const uint8_t> scales, ResultSink& rows,
+                                           StopRequest* stop, uint32_t most_attempts) {
   StatementResult bound = bind(statement);
   if (!bound.ok()) return bound;
   try {

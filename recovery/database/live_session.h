@@ -7,7 +7,7 @@
 // Invariants  a transaction, a BEGIN block too, sees one schema from its beginning to its end: a change waits
 //             for it.
 // Threads     the worker's. Any number on one database, each with a worker of its own.
-// Waiting     run(): as SqlSession; before a transaction for a change of the schema that is being made, and
+// Waiting     execute_alone(): for other sessions' transactions. run(): as SqlSession; before a transaction for a change of the schema that is being made, and
 //             for a change until all other sessions' transactions have ended. prepare(), execute(),
 //             control(): for nothing. Where a change of the schema keeps them out they return nothing, and
 //             their caller asks again; and a result has the LSN that its caller waits for.
@@ -82,6 +82,13 @@ class LiveSession {
   std::optional<StatementResult> execute(PreparedStatement& statement, std::span<const Argument> parameters,
                                          std::span<const uint8_t> scales, ResultSink& rows,
                                          StopRequest* stop = nullptr, uint32_t most_attempts = kMostAttempts);
+  // The same for a statement outside of a block that others' changes keep from committing, as they do if it
+  // reads much: while it runs no other session's transaction is open, so that nothing can change what it has
+  // read. Waits for the open ones; returns nothing if some have not ended after `longest`.
+  std::optional<StatementResult> execute_alone(PreparedStatement& statement,
+                                               std::span<const Argument> parameters,
+                                               std::span<const uint8_t> scales, ResultSink& rows,
+                                               StopRequest* stop, std::chrono::milliseconds longest);
   // BEGIN, COMMIT and ROLLBACK.
   std::optional<StatementResult> control(const syntax::Command& command);
   bool has_read_rows() const { return session_ && session_->has_read_rows(); }
@@ -106,8 +113,11 @@ class LiveSession {
   static StatementResult in_way();
   bool enter();
   bool try_enter();
-  // Inside the latch.
+  // Inside the latch, or while others are kept out.
   void follow_schema();
+  StatementResult execute_bound(PreparedStatement& statement, std::span<const Argument> parameters,
+                                std::span<const uint8_t> scales, ResultSink& rows, StopRequest* stop,
+                                uint32_t most_attempts);
   StatementResult bind(PreparedStatement& statement);
   void leave();
   struct Leave {  // also where an exception ends the statement

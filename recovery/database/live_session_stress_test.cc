@@ -52,9 +52,11 @@ class Mover {
       if (round % 12 == 5) must(fmt::format("CREATE INDEX {0}_by_note ON {0} (note)", name_));
       if (round % 12 == 9) must(fmt::format("DROP INDEX {}_by_note", name_));
       if (round % 20 == 10) replace_procedure(round);
+      if (round % 4 == 2) count_alone();
     }
     const StatementResult found = session_.run(fmt::format("SELECT id FROM {}", name_));
     EXPECT_EQ(found.rows.size(), notes_) << found.message;
+    while (counted_ == 0) count_alone();
   }
 
  private:
@@ -80,6 +82,20 @@ class Mover {
       must_unless_in_the_way(fmt::format("UPDATE purse SET coins = coins + 2 WHERE id = {}", purse()));
     must_unless_in_the_way("COMMIT");
   }
+  // While other sessions' blocks are open it counts nothing.
+  void count_alone() {
+    struct Sink final : ResultSink {
+      void begin(std::span<const ResultColumn>) override { sum = -1; }
+      void add(std::span<const Argument> row) override { sum = row[0].scalar.as_int(); }
+      int64_t sum = 0;
+    } sink;
+    const std::optional<StatementResult> counted =
+        session_.execute_alone(count_, {}, {}, sink, nullptr, std::chrono::milliseconds(20));
+    if (!counted) return;
+    EXPECT_TRUE(counted->ok()) << counted->message;
+    EXPECT_EQ(sink.sum, kPurses * kCoins);
+    ++counted_;
+  }
   // From now on the giving procedure gives more, or less.
   void replace_procedure(uint32_t coins) {
     must(
@@ -93,7 +109,10 @@ class Mover {
   LiveSession session_;
   const std::string name_;
   std::mt19937 random_;
+  PreparedStatement count_{
+      std::make_shared<syntax::Command>(*parse_statement("SELECT sum(coins) FROM purse").command), {}};
   size_t notes_ = 0;
+  size_t counted_ = 0;
 };
 
 int coins_in(WorkingDatabase& working) {

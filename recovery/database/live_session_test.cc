@@ -85,6 +85,28 @@ TEST_F(LiveSessionTest, AChangeThatIsRefusedStopsNobody) {
   EXPECT_FALSE(first.run("SELECT coins FROM purse").ok());
 }
 
+TEST_F(LiveSessionTest, AStatementRunsAloneOnceBlocksHaveEnded) {
+  LiveSession first(*working_, WorkerId{0}, 1);
+  LiveSession second(*working_, WorkerId{1}, 1);
+  must(second, "INSERT INTO purse VALUES (1, 10), (2, 20)");
+  PreparedStatement statement(
+      std::make_shared<syntax::Command>(*parse_statement("UPDATE purse SET coins = coins * 2").command), {});
+  struct Sink final : ResultSink {
+    void begin(std::span<const ResultColumn>) override {}
+    void add(std::span<const Argument>) override {}
+  } sink;
+  must(first, "BEGIN");
+  must(first, "UPDATE purse SET coins = 11 WHERE id = 1");
+  auto alone = std::async(std::launch::async,
+                          [&] { return second.execute_alone(statement, {}, {}, sink, nullptr, 20ms); });
+  EXPECT_FALSE(alone.get().has_value());
+  must(first, "COMMIT");
+  const std::optional<StatementResult> done = second.execute_alone(statement, {}, {}, sink, nullptr, 20ms);
+  ASSERT_TRUE(done.has_value());
+  EXPECT_EQ(done->tag, "UPDATE 2") << done->message;
+  EXPECT_EQ(first.run("SELECT coins FROM purse ORDER BY id").rows[0][0], "22");
+}
+
 TEST_F(LiveSessionTest, ASessionThatEndsInsideABlockLetsAChangeGoOn) {
   LiveSession second(*working_, WorkerId{1}, 1);
   {

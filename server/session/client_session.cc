@@ -58,6 +58,7 @@ void ClientSession::begin_statement() {
   constexpr uint64_t kNanosecondsAMillisecond = 1'000'000;
   const uint64_t limit = settings_.milliseconds("statement_timeout");
   conflicts_ = 0;
+  alone_at_conflicts_ = kConflictsUntilAlone;
   stop_->set_deadline(limit == 0 ? 0 : monotonic_ns() + limit * kNanosecondsAMillisecond);
 }
 

@@ -86,6 +86,7 @@ class ClientSession {
   uint64_t idle_in_block_ms() const { return settings_.milliseconds("idle_in_transaction_session_timeout"); }
 
  private:
+  static constexpr uint32_t kConflictsUntilAlone = 8;
   enum class Stage : uint8_t { kStartup, kAuthentication, kOpen, kEnded };
 
   // A statement that Parse has named.
@@ -256,8 +257,11 @@ class ClientSession {
   bool is_implicit_ = false;  // the block that is open
   bool skips_to_sync_ = false;
   const std::shared_ptr<StopRequest> stop_;
-  bool is_tried_again_ = false;   // the message or statement at hand, which had to wait
-  uint32_t conflicts_ = 0;        // how often it has given up, outside of a block
+  bool is_tried_again_ = false;  // the message or statement at hand, which had to wait
+  uint32_t conflicts_ = 0;       // how often it has given up, outside of a block
+  // At so many conflicts the others wait while it runs alone, because what reads much meets a conflict at
+  // every try beside them. If blocks are in its way it tries as often as before until the next time.
+  uint32_t alone_at_conflicts_ = kConflictsUntilAlone;
   uint64_t next_attempt_ns_ = 0;  // not before
   std::optional<Query> query_;
   std::optional<CopyIn> copy_in_;

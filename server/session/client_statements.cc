@@ -18,6 +18,8 @@ namespace {
 // age by trying without an end.
 constexpr uint32_t kAttemptsAtOnce = 8;
 constexpr uint64_t kPauseNanoseconds = 1'000'000;
+// So long others wait for blocks to end that a statement which is to run alone has found open.
+constexpr std::chrono::milliseconds kLongestStop{10};
 
 StatementResult tagged(std::string tag) {
   StatementResult result;
@@ -83,6 +85,13 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     if (!prepared->ok()) return {Done::kYes, *prepared};
     // A join or a group of many rows takes its time, for which this loop's other clients don't wait.
     if (named.prepared->bound()->may_take_long()) return {Done::kWork};
+  }
+  if (conflicts_ >= alone_at_conflicts_ && seat_.block() == SqlSession::Block::kNone) {
+    if (waiting_ == Waiting::kNever) return {Done::kWork};
+    std::optional<StatementResult> result =
+        seat_.session().execute_alone(*named.prepared, parameters, scales, rows, stop_.get(), kLongestStop);
+    if (result) return {Done::kYes, *std::move(result)};
+    alone_at_conflicts_ *= 2;
   }
   const uint32_t attempts = host_.statements_wait() ? kMostAttempts : conflicts_ == 0 ? kAttemptsAtOnce : 1;
   std::optional<StatementResult> result =

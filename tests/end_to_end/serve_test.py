@@ -211,6 +211,24 @@ class Serve(EndToEndTest):
             result = server.client("pgbench", "-n", "-M", mode, "-f", script, "-c", "2", "-t", "20")
             self.assertIn("transactions actually processed: 40/40", result.stdout, self.told(result))
 
+    def test_a_query_of_many_rows_ends_beside_writers(self):
+        server = self.serve("--create")
+        self.psql(server, "CREATE TABLE purse (id int PRIMARY KEY, coins int NOT NULL)")
+        self.psql(server, "COPY purse FROM STDIN;\n" + "".join(f"{i}\t10\n" for i in range(1, 300_001)) + "\\.\n")
+        script = self.folder / "move.sql"
+        script.write_text("\\set a random(1, 300000)\n\\set b random(1, 300000)\n"
+                          "UPDATE purse SET coins = coins + CASE id WHEN :a THEN 1 ELSE -1 END WHERE id IN (:a, :b) AND :a <> :b;\n")
+        writers = subprocess.Popen([str(POSTGRES / "pgbench"), "-n", "-f", str(script), "-c", "4", "-T", "1000", "--max-tries", "100"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=server.environment)
+        self.addCleanup(writers.wait)
+        self.addCleanup(writers.kill)
+        while not self.psql(server, "SELECT id FROM purse WHERE coins <> 10 LIMIT 1"):
+            self.assertIsNone(writers.poll())
+        # Beside them each try meets a conflict: it reads as they go on.
+        for _ in range(5):
+            self.assertEqual(self.psql(server, "SET statement_timeout = '60s'; SELECT count(*), sum(coins) FROM purse"), ["300000|3000000"])
+        self.assertIsNone(writers.poll())
+
     def test_rows_of_a_workloads_table_without_a_key_are_read(self):
         server = self.serve("--create", "--workload", "tpcb", "--scale", "1")
         self.psql(server, "INSERT INTO history SELECT t_id, t_b_id, 1, 5, '2026-01-01', 'x' FROM teller WHERE t_id < 4")
