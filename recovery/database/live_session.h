@@ -7,10 +7,11 @@
 // Invariants  a transaction, a BEGIN block too, sees one schema from its beginning to its end: a change waits
 //             for it.
 // Threads     the worker's. Any number on one database, each with a worker of its own.
-// Waiting     execute_alone(): for other sessions' transactions. run(): as SqlSession; before a transaction for a change of the schema that is being made, and
-//             for a change until all other sessions' transactions have ended. prepare(), execute(),
-//             control(): for nothing. Where a change of the schema keeps them out they return nothing, and
-//             their caller asks again; and a result has the LSN that its caller waits for.
+// Waiting     run(): as SqlSession; before a transaction for a change of the schema that is being made, and
+//             for a change until all other sessions' transactions have ended. execute_alone(): for these,
+//             too. prepare(), execute(), control(): for nothing. Where a change of the schema keeps them out
+//             they return nothing, and their caller asks again; and a result has the LSN that its caller
+//             waits for.
 // Errors      as SqlSession's and change_schema's. Where a change of the schema waits for a block that this
 //             thread has open in another session, run() would wait for ever, and fails.
 #pragma once
