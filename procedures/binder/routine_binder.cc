@@ -205,7 +205,7 @@ void ProcedureBinder::bind_values(const syntax::Statement& statement, Statements
 // INSERT ... SELECT: a loop over the rows, which are all found before the first is inserted.
 void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, Statements& out) {
   const syntax::Operation& insert = *statement.operation;
-  std::optional<syntax::Operation> query = plain_select(insert);
+  std::optional<syntax::Operation> query = plain_select(insert, true);
   if (!query || (insert.on_conflict && insert.on_conflict->updates) || !insert.into.empty()) {
     refuse_as(
         sqlstate::kNotSupported, statement.where,
