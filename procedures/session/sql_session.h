@@ -37,7 +37,8 @@ namespace mneme {
 
 namespace query {
 class QueryRunner;
-}
+class RowStore;
+}  // namespace query
 
 struct StatementResult {
   std::string tag;                    // PostgreSQL's: "INSERT 0 1"; empty where it failed
@@ -161,6 +162,9 @@ class SqlSession {
   StatementResult log_failure() const;
   // Returns what a statement or block gets that met another transaction's change.
   static StatementResult conflict();
+  // Deletes the found rows, and says how many equal ones there were of each.
+  Ran erase_found(const BoundChange& change, const query::RowStore& found, std::vector<uint32_t>& times,
+                  StatementResult& failure);
   std::vector<Argument> hidden_arguments(const ir::Procedure& procedure) const;
 
   const Program& program_;
