@@ -28,6 +28,7 @@
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/syntax.h"
+#include "procedures/query/row_counts.h"
 #include "procedures/session/bound_statement.h"
 #include "procedures/session/result_sink.h"
 #include "procedures/session/sequence_draws.h"
@@ -117,6 +118,8 @@ class SqlSession {
   StatementResult durable(StatementResult result);
   // For a statement that could not even be parsed: it fails the block as well.
   void fail_block();
+  // From now on queries count the rows of their plans' nodes; nullptr: they don't.
+  void count_rows(query::RowCounts* counts);
 
   enum class Block { kNone, kOpen, kFailed };
   Block block() const { return block_; }

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "procedures/session/explanation.h"
 #include "procedures/session/sql_session.h"
 
 namespace mneme {
@@ -66,6 +67,7 @@ struct PrepareStatement {
 struct ExecuteStatement {
   std::string name;
   std::vector<syntax::Expr> arguments;
+  std::optional<ExplainOptions> explain;  // EXPLAIN EXECUTE
 };
 
 // DECLARE name CURSOR FOR query; FETCH, MOVE and CLOSE of one.
@@ -86,7 +88,7 @@ struct CursorStatement {
 
 struct ClientStatement {
   std::string text;
-  bool explains = false;  // EXPLAIN: the command's plan is shown, and it does not run
+  std::optional<ExplainOptions> explain;  // EXPLAIN: the command's plan is shown
   std::variant<std::monostate, std::shared_ptr<const syntax::Command>, SetStatement, DiscardStatement,
                CopyStatement, IdleStatement, PrepareStatement, ExecuteStatement, CursorStatement>
       what;  // monostate: empty

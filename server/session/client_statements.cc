@@ -29,7 +29,8 @@ StatementResult tagged(std::string tag) {
 
 ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> parameters,
                                       std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
-  if (named.statement.command() != nullptr) return run_sql(named, parameters, scales, rows, alone);
+  if (named.statement.command() != nullptr)
+    return run_sql(named, parameters, scales, rows, alone, named.statement.explain);
   if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
   const ClientStatement& statement = named.statement;
   // A failure that the engine does not know of fails the block, too.
@@ -63,10 +64,11 @@ ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> pa
 }
 
 ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument> parameters,
-                                          std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
+                                          std::span<const uint8_t> scales, ResultSink& rows, bool alone,
+                                          const std::optional<ExplainOptions>& options) {
   const syntax::Command& command = named.prepared->command();
   if (command.changes_schema()) return change_schema(named.statement);
-  if (named.statement.explains) return explain(named, rows);
+  if (options && !options->analyze) return explain(named, *options, parameters, scales, rows);
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
     return control(command);
@@ -84,6 +86,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     // A join or a group of many rows takes its time, for which this loop's other clients don't wait.
     if (named.prepared->bound()->may_take_long()) return {Done::kWork};
   }
+  if (options) return explain(named, *options, parameters, scales, rows);
   const uint32_t attempts = host_.statements_wait() ? kMostAttempts : conflicts_ == 0 ? kAttemptsAtOnce : 1;
   std::optional<StatementResult> result =
       seat_.session().execute(*named.prepared, parameters, scales, rows, stop_.get(), attempts);
@@ -93,21 +96,6 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     return {Done::kRetry};
   }
   return {Done::kYes, *std::move(result)};
-}
-
-ClientSession::Ran ClientSession::explain(Named& named, ResultSink& rows) {
-  if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
-  if (!seat_.take()) return {Done::kRetry};
-  std::vector<std::string> lines;
-  std::optional<StatementResult> result = seat_.session().explain(*named.prepared, lines);
-  if (!result) return {Done::kRetry};
-  if (!result->ok()) return {Done::kYes, *std::move(result)};
-  rows.begin(named.columns);
-  for (const std::string& line : lines) {
-    const Argument row = Argument::of(Value::of_text(line));
-    rows.add({&row, 1});
-  }
-  return {Done::kYes, tagged("EXPLAIN")};
 }
 
 ClientSession::Ran ClientSession::control(const syntax::Command& command) {
