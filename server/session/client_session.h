@@ -190,6 +190,10 @@ class ClientSession {
   Ran explain(Named& named, const ExplainOptions& options, std::span<const Argument> parameters,
               std::span<const uint8_t> scales, ResultSink& rows);
   static const std::vector<ResultColumn>& explained_columns();
+  // Runs a query that the session itself has written.
+  Ran run_own_query(const std::string& query, ResultSink& rows, bool alone);
+  Ran lock_tables(const LockStatement& lock, bool alone);
+  Ran set_constraints(const ConstraintsStatement& statement, bool alone);
   Ran prepare_named(const PrepareStatement& statement);
   Ran execute_named(const ExecuteStatement& statement, ResultSink& rows, bool alone);
   Ran declare(Named& named, const CursorStatement& statement, std::span<const Argument> parameters,

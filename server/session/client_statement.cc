@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_explain.h"
+#include "server/session/client_locks.h"
 #include "server/session/client_tokens.h"
 
 namespace mneme {
@@ -429,8 +430,14 @@ std::optional<ClientStatement> read_own(std::string_view text) {
   ClientStatement statement;
   statement.text = text;
   if (tokens.at_end()) return statement;
-  if (tokens.take_word("set")) {
-    statement.what = read_set(tokens);
+  if (std::optional<LockStatement> lock = read_lock_table(tokens)) {
+    statement.what = *std::move(lock);
+  } else if (tokens.take_word("set")) {
+    if (tokens.take_word("constraints")) {
+      statement.what = read_constraints(tokens);
+    } else {
+      statement.what = read_set(tokens);
+    }
   } else if (tokens.take_word("show")) {
     statement.what = read_show(tokens, SetStatement::Kind::kShow);
   } else if (tokens.take_word("reset")) {
@@ -512,6 +519,13 @@ ReadStatement read_statement(std::string_view text) {
   if (explained) statement.explain = explained->options;
   statement.what = std::make_shared<const syntax::Command>(*std::move(parsed.command));
   return {std::move(statement), {}};
+}
+
+StatementResult without_place(StatementResult failure) {
+  const std::string place = fmt::format("line {}:{}: ", failure.where.line, failure.where.column);
+  if (failure.where.line != 0 && failure.message.starts_with(place)) failure.message.erase(0, place.size());
+  failure.where = {};
+  return failure;
 }
 
 }  // namespace mneme

@@ -44,6 +44,10 @@ ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> pa
     return checked(prepare_named(*prepare));
   if (const auto* execute = std::get_if<ExecuteStatement>(&statement.what))
     return checked(execute_named(*execute, rows, alone));
+  if (const auto* lock = std::get_if<LockStatement>(&statement.what))
+    return checked(lock_tables(*lock, alone));
+  if (const auto* constraints = std::get_if<ConstraintsStatement>(&statement.what))
+    return checked(set_constraints(*constraints, alone));
   rows.begin(named.columns);
   if (const auto* cursor = std::get_if<CursorStatement>(&statement.what)) {
     switch (cursor->kind) {

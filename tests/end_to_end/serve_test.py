@@ -187,6 +187,21 @@ class Serve(EndToEndTest):
         self.assertEqual(self.psql(server, "EXPLAIN CALL put(1);"),
                          ["Call of put", "  Log: the rows that it changes, as this log holds rows", "  ->  Insert on t", "        Line: 1"])
 
+    def test_a_change_behind_lock_table_fails_the_block(self):
+        server = self.serve("--create")
+        self.psql(server, "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY); INSERT INTO t VALUES (1);")
+        psql = POSTGRES / "psql"
+        for mode, expected in (("SHARE", "40001"), ("ROW SHARE", "")):
+            self.psql(server, "DELETE FROM t WHERE id > 1;")
+            result = server.client("psql", "-X", "-q", "-v", "VERBOSITY=sqlstate", input=f"""
+                BEGIN;
+                LOCK TABLE t IN {mode} MODE;
+                \\! {psql} -X -q -c 'INSERT INTO t VALUES (2)'
+                INSERT INTO u VALUES ({len(mode)});
+                COMMIT;
+                """)
+            self.assertEqual(result.stderr.strip().removeprefix("ERROR:").strip(), expected, self.told(result))
+
     def test_constraints_hold_after_a_kill(self):
         server = self.serve("--create")
         self.psql(server, """
