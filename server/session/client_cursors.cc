@@ -138,7 +138,8 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
     const bool has_own_digits = given.kind == TypeKind::kDecimal && !parameters[i].scalar.is_null();
     scales.push_back(has_own_digits ? parameters[i].scalar.digits() : given.scale);
   }
-  return run_sql(*named, parameters, scales, rows, alone, statement.explain);
+  return run_sql(*named, parameters, scales, rows, alone,
+                 statement.explain ? statement.explain : named->statement.explain);
 }
 
 // ---- cursors ----

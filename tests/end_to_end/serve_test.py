@@ -152,12 +152,12 @@ class Serve(EndToEndTest):
         self.psql(server, """CREATE TABLE account (id int PRIMARY KEY, owner int NOT NULL, balance int NOT NULL);
             CREATE TABLE owner (id int PRIMARY KEY, accounts int NOT NULL);
             CREATE TABLE note (id int PRIMARY KEY, text varchar(20));""")
-        self.psql(server, """CREATE PROCEDURE pay(p int, by int) LANGUAGE plpgsql AS $$ DECLARE o int; b int; BEGIN
+        self.psql(server, """CREATE PROCEDURE pay(p int, amount int) LANGUAGE plpgsql AS $$ DECLARE o int; b int; BEGIN
             SELECT owner INTO o FROM account WHERE id = p;
             SELECT accounts INTO b FROM owner WHERE id = o;
             IF b = 0 THEN RAISE EXCEPTION 'none'; END IF;
             UPDATE owner SET accounts = accounts + 1 WHERE id = o;
-            UPDATE account SET balance = balance + by WHERE id = p; END $$;""")
+            UPDATE account SET balance = balance + amount WHERE id = p; END $$;""")
         self.psql(server, """CREATE PROCEDURE look(p int, INOUT b int) LANGUAGE plpgsql AS $$ BEGIN SELECT balance INTO b FROM account WHERE id = p; END $$;""")
         self.psql(server, """CREATE PROCEDURE careful(p int) LANGUAGE plpgsql AS $$ BEGIN BEGIN INSERT INTO note VALUES (p, 'x');
             EXCEPTION WHEN unique_violation THEN NULL; END; END $$;""")

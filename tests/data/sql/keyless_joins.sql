@@ -1,14 +1,14 @@
 -- Changes of tables without a primary key whose rows a query finds.
 CREATE TABLE bag (k int, v varchar(10), n numeric(8,2));
 INSERT INTO bag VALUES (1, 'a', 1.00), (1, 'a', 1.00), (2, 'b', NULL), (3, NULL, 3.00), (3, NULL, 3.00), (3, 'c', 3.00), (NULL, NULL, NULL), (4, 'd', 4.00);
-CREATE TABLE more (k int PRIMARY KEY, by int, name varchar(10));
+CREATE TABLE more (k int PRIMARY KEY, step int, name varchar(10));
 INSERT INTO more VALUES (1, 1, 'one'), (2, 1, 'two'), (3, 1, 'three'), (5, 1, 'five');
-UPDATE bag SET k = bag.k + m.by FROM more m WHERE m.k = bag.k;
+UPDATE bag SET k = bag.k + m.step FROM more m WHERE m.k = bag.k;
 SELECT * FROM bag ORDER BY k, v, n;
 UPDATE bag b SET v = m.name, n = coalesce(b.n, 0) * 2 FROM more m WHERE m.k = b.k AND b.k = 2 RETURNING b.k, b.v, b.n;
-UPDATE bag SET n = (SELECT max(by) FROM more WHERE more.k = bag.k) WHERE v IS NULL;
+UPDATE bag SET n = (SELECT max(step) FROM more WHERE more.k = bag.k) WHERE v IS NULL;
 SELECT * FROM bag ORDER BY k, v, n;
-UPDATE bag SET (v, n) = (SELECT name, by + 0.5 FROM more WHERE more.k = bag.k) WHERE k IN (SELECT k FROM more WHERE by = 1);
+UPDATE bag SET (v, n) = (SELECT name, step + 0.5 FROM more WHERE more.k = bag.k) WHERE k IN (SELECT k FROM more WHERE step = 1);
 SELECT * FROM bag ORDER BY k, v, n;
 UPDATE bag SET v = 'none' WHERE NOT EXISTS (SELECT 1 FROM more WHERE more.k = bag.k);
 SELECT * FROM bag ORDER BY k, v, n;
@@ -28,5 +28,5 @@ ROLLBACK;
 SELECT * FROM bag ORDER BY k, v, n;
 CREATE TABLE checked (k int, v int CHECK (v < 10));
 INSERT INTO checked VALUES (1, 1), (2, 9);
-UPDATE checked SET v = checked.v + m.by FROM more m WHERE m.k = checked.k;
+UPDATE checked SET v = checked.v + m.step FROM more m WHERE m.k = checked.k;
 SELECT * FROM checked ORDER BY k;
