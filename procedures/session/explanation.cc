@@ -230,7 +230,7 @@ std::vector<std::string> explain(const Program& program, const BoundStatement& s
     const ir::Procedure& procedure = program.procedure(statement.call()->callee);
     PlanNode call{"Call of " + procedure.name, notes.of_call(procedure)};
     for (const ir::Operation& each : procedure.operations) {
-      std::vector<std::string> properties = {fmt::format("Line: {}", each.where.line)};
+      std::vector<std::string> properties = {"Statement: " + each.text};
       for (std::string& note : notes.of_operation(procedure, each)) properties.push_back(std::move(note));
       note_first(call.inputs.emplace_back(explanation.operation(each)), std::move(properties));
     }

@@ -13,8 +13,8 @@
 // Filtered    conditions drop some of the node's rows.
 // Sort keys   the numbers of the result's columns where a query has them, as ORDER BY may name them.
 // ANALYZE     "(actual rows=N)" counts the rows that a node gave, in all of its runs together.
-// Calls       a CALL shows the operations of its procedure in their order, each with its line, and, where
-//             replay runs the call anew, with its slice and its lane (ReplayNotes).
+// Calls       a CALL shows the operations of its procedure in their order, each with the statement that it
+//             comes from, and, where replay runs the call anew, with its slice and its lane (ReplayNotes).
 #pragma once
 
 #include <cstdint>
