@@ -110,9 +110,9 @@ ClientSession::Ran ClientSession::lock_tables(const LockStatement& lock, bool al
   }
   for (const std::string& table : lock.tables) {
     KeptValues rows;
-    Ran ran = run_own_query(
-        fmt::format("SELECT count(*) FROM {}{}", table, lock.stops_writers ? "" : " WHERE false"), rows,
-        alone);
+    const std::string query = lock.stops_writers ? fmt::format("SELECT count(*) FROM {}", table)
+                                                 : fmt::format("SELECT 1 FROM {} LIMIT 0", table);
+    Ran ran = run_own_query(query, rows, alone);
     if (ran.done != Done::kYes || !ran.result.ok()) return ran;
   }
   StatementResult done;
