@@ -27,13 +27,6 @@ std::string_view kind_name(ir::OperationKind kind) {
   CHECK(false);
 }
 
-const Slice& slice_of(const LocalGraph& local, OperationId operation) {
-  for (const Slice& slice : local.slices) {
-    if (std::ranges::binary_search(slice.operations, operation)) return slice;
-  }
-  CHECK(false);
-}
-
 bool is_replayed(const Slice& slice, OperationId operation) {
   return std::ranges::binary_search(slice.replayed, operation);
 }
@@ -82,9 +75,7 @@ std::string tables_of(const Program& program, const DependencyGraph& graph, cons
   std::string text;
   for (TableId table : block.tables) {
     if (!text.empty()) text += "; ";
-    const LaneTable* lanes = block.lane_table(table);
-    text += lanes == nullptr ? program.catalog.table(table).name + " read only"
-                             : lanes_of(program, graph, block, *lanes);
+    text += render_lanes(program, graph, block, table);
   }
   return text;
 }
@@ -293,6 +284,20 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
 }
 
 }  // namespace
+
+const Slice& slice_of(const LocalGraph& local, OperationId operation) {
+  for (const Slice& slice : local.slices) {
+    if (std::ranges::binary_search(slice.operations, operation)) return slice;
+  }
+  CHECK(false);
+}
+
+std::string render_lanes(const Program& program, const DependencyGraph& graph, const Block& block,
+                         TableId table) {
+  const LaneTable* lanes = block.lane_table(table);
+  return lanes == nullptr ? program.catalog.table(table).name + " read only"
+                          : lanes_of(program, graph, block, *lanes);
+}
 
 std::string render_text(const Program& program, const DependencyGraph& graph) {
   return TextWriter(program, graph).write();

@@ -21,6 +21,13 @@ std::string render_text(const Program& program, const DependencyGraph& graph);
 // dashed box around each block.
 std::string render_dot(const Program& program, const DependencyGraph& graph);
 
+// Returns by what columns of the table the block's rows are spread over lanes: "district by d_w_id, d_id".
+std::string render_lanes(const Program& program, const DependencyGraph& graph, const Block& block,
+                         TableId table);
+
+// Returns the slice that the operation belongs to.
+const Slice& slice_of(const LocalGraph& local, OperationId operation);
+
 // Returns {"procedures": [{"name", "logged", "logged_by_rows", "operations", "slices", "edges"}], "blocks",
 // "edges", "insert_only_tables", "shared_columns", "block_count", "slice_count"}.
 nlohmann::ordered_json render_json(const Program& program, const DependencyGraph& graph);

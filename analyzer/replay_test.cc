@@ -231,6 +231,22 @@ constexpr Nasty kNasty[] = {
          x := 1;
        END LOOP;
        UPDATE b SET v = COALESCE(x, 9) WHERE id = p;)"},
+    {"groups_feed_writes", "p INT", "r RECORD;", R"(
+       FOR r IN SELECT d2, count(*) AS n, sum(v) AS s FROM d WHERE d1 <> p GROUP BY d2 HAVING count(*) > 1
+                ORDER BY s DESC LOOP
+         UPDATE b SET v = COALESCE(r.s, 0) + r.n WHERE id = r.d2;
+         UPDATE d SET v = r.n WHERE d1 = p AND d2 = r.d2;
+       END LOOP;)"},
+    {"first_group_decides", "p INT", "k INT; n BIGINT;", R"(
+       SELECT v, count(*) INTO k, n FROM d WHERE d2 = p GROUP BY v;
+       IF FOUND AND n < 3 THEN
+         UPDATE a SET v = COALESCE(k, 7) WHERE id = p;
+       END IF;)"},
+    {"distinct_rows_once", "p INT", "x INT;", R"(
+       FOR x IN SELECT DISTINCT v FROM d WHERE d1 <= p AND v IS NOT NULL LOOP
+         UPDATE c SET v = v + 1 WHERE id = x;
+       END LOOP;
+       INSERT INTO h SELECT DISTINCT d2, p FROM d WHERE d1 = p;)"},
     {"join_feeds_writes", "p INT", "s INT;", R"(
        SELECT sum(b.v) INTO s FROM a JOIN b ON b.id = a.v WHERE a.id <= p;
        UPDATE c SET v = COALESCE(s, 0) WHERE id = p;)"},

@@ -73,6 +73,8 @@ class Printer {
     for (size_t i = 0; i < operation.access.size(); ++i) {
       head += fmt::format("{}{}", i == 0 ? " " : " join ", access(operation, operation.access[i], print));
     }
+    if (!operation.groups.empty()) head += " group " + join(operation.groups, print);
+    if (operation.having) head += " having " + print(*operation.having);
     if (!operation.order.empty()) {
       head += fmt::format(
           " order {}{}",

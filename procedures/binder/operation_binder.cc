@@ -27,14 +27,6 @@ namespace {
 
 constexpr Type kBigInt{.kind = TypeKind::kBigInt};
 
-// Whether two expressions are the same, by their form. Constants count as different, which at worst asks for
-// an AS.
-bool same_expression(const Expr& a, const Expr& b) {
-  return a.kind == b.kind && a.kind != ExprKind::kConstant && a.op == b.op && a.function == b.function &&
-         a.source == b.source && a.type == b.type && a.variable == b.variable && a.column == b.column &&
-         a.aggregate == b.aggregate && std::ranges::equal(a.args, b.args, same_expression);
-}
-
 // Casts around casts, from the outside.
 size_t count_casts(const Expr& expr) {
   return expr.kind == ExprKind::kCast ? 1 + count_casts(expr.args[0]) : 0;
@@ -49,7 +41,8 @@ bool finds_rows_not_taken(const ir::Operation& operation, bool is_loop) {
              return !equality.array.valid() && equality.values.size() == 1;
            });
   });
-  if (at_most_one || !operation.aggregates.empty()) return false;
+  const bool is_one = !operation.aggregates.empty() && operation.groups.empty();
+  if (at_most_one || is_one) return false;
   return is_loop || operation.strict || operation.kind != ir::OperationKind::kSelect ||
          !operation.order_is_path_order;
 }
@@ -230,45 +223,6 @@ void OperationBinder::bind_items(const std::vector<syntax::SelectItem>& items, E
   }
 }
 
-// PostgreSQL reads a minus before a number as a part of it.
-static bool is_negated_number(const syntax::Expr& expr) {
-  if (expr.kind != syntax::ExprKind::kUnary || expr.op != ir::Op::kNegate) return false;
-  const syntax::Expr& arg = expr.args[0];
-  return arg.kind == syntax::ExprKind::kInteger || arg.kind == syntax::ExprKind::kDecimal ||
-         is_negated_number(arg);
-}
-
-void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to) {
-  for (const syntax::OrderItem& item : from.order) {
-    if (item.expr.kind == syntax::ExprKind::kInteger) {
-      refuse_as(sqlstate::kNotSupported, item.expr.where,
-                "ORDER BY a position is not supported; write the column's name");
-    }
-    if (is_negated_number(item.expr)) {
-      refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
-    }
-    // A bare name means a column of the result before it means one of a table.
-    const bool bare = item.expr.kind == syntax::ExprKind::kReference && item.expr.qualifier.empty();
-    const auto named = std::ranges::find_if(
-        items_, [&](const Item& output) { return bare && output.name == item.expr.text; });
-    if (named != items_.end()) {
-      const bool ambiguous = std::any_of(named + 1, items_.end(), [&](const Item& other) {
-        return other.name == named->name && !same_expression(other.expr, named->expr);
-      });
-      if (ambiguous) {
-        refuse(item.expr.where,
-               "ORDER BY {} is ambiguous: two columns of the result have that name; give one another with AS",
-               item.expr.text);
-      }
-    }
-    Expr key = named != items_.end() ? named->expr : binder.bind_value(item.expr);
-    if (key.kind == ExprKind::kConstant) {
-      refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
-    }
-    to.order.push_back({std::move(key), item.descending});
-  }
-}
-
 void OperationBinder::bind_select_of_no_table(const syntax::Operation& from, ir::Operation& to) {
   if (!from.conditions.empty() || !from.order.empty() || from.limit || from.offset || from.for_update) {
     refuse_as(
@@ -290,9 +244,21 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
   ExpressionBinder binder(names_, strings_, sources_);
   binder.accept_aggregates(to.aggregates);
   bind_items(from.items, binder);
-  const bool aggregated = !to.aggregates.empty();
-  ExpressionBinder plain(names_, strings_, sources_);
-  bind_order(from, plain, to);
+  const bool grouped = from.distinct || !from.groups.empty();
+  const bool aggregated = !to.aggregates.empty() && !grouped;
+  if (from.having && !grouped) {
+    refuse_as(sqlstate::kNotSupported, from.having->where,
+              "HAVING without GROUP BY is not supported; test the aggregate with IF after SELECT ... INTO");
+  }
+  if (grouped) {
+    if (use == Use::kPerform)
+      refuse_as(sqlstate::kNotSupported, from.where,
+                "PERFORM of groups does no more than PERFORM of their rows; leave GROUP BY and DISTINCT out");
+    bind_groups(from, binder, to);
+  } else {
+    ExpressionBinder plain(names_, strings_, sources_);
+    bind_order(from, plain, to);
+  }
   ExpressionBinder variables_only(names_, strings_);
   const auto bind_count = [&](const syntax::Expr& count, std::string_view what) {
     Expr bound = variables_only.bind(count);
@@ -315,9 +281,9 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
     for (const Item& item : items_) {
       ir::walk(item.expr, [&](const Expr& part) {
         if (part.kind == ExprKind::kColumn) {
-          refuse_as(sqlstate::kNotSupported, part.where,
-                    "a column beside an aggregate would need GROUP BY, which is not supported; select it by "
-                    "itself");
+          refuse_as(sqlstate::kGrouping, part.where,
+                    "column \"{}.{}\" must appear in the GROUP BY clause or be used in an aggregate function",
+                    sources_[part.source].name, sources_[part.source].table->column(part.column).name);
         }
       });
     }
@@ -335,7 +301,10 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
   }
   choose_access(catalog_, tables_, bind_conditions(from), to);
 
-  if (aggregated) {
+  if (grouped) {
+    if (use != Use::kUser) note_sums_by_chance(catalog_, to);
+    if (use != Use::kUser) note_groups_by_chance(catalog_, to);
+  } else if (aggregated) {
     to.order_is_path_order = true;
     if (use != Use::kUser) note_sums_by_chance(catalog_, to);
     stop_at_first_row_for_extreme(catalog_, to);
@@ -532,11 +501,14 @@ void OperationBinder::fold_constants(ir::Operation& to) {
   ir::for_each_expression_beside_access(to, [&](Expr& expr) { folder_.fold(expr); });
   // An aggregate that no output needs any longer is not computed.
   std::vector<bool> needed(to.aggregates.size());
-  for (const ir::Output& output : to.outputs) {
-    ir::walk(output.expr, [&](const Expr& part) {
+  const auto need = [&](const Expr& whole) {
+    ir::walk(whole, [&](const Expr& part) {
       if (part.kind == ExprKind::kAggregate) needed[part.aggregate] = true;
     });
-  }
+  };
+  for (const ir::Output& output : to.outputs) need(output.expr);
+  if (to.having) need(*to.having);
+  for (const ir::OrderKey& key : to.order) need(key.expr);
   for (size_t i = 0; i < needed.size(); ++i) {
     if (needed[i]) continue;
     to.aggregates[i] = {ir::Aggregate::Kind::kCountRows, false, std::nullopt, kBigInt};

@@ -56,6 +56,9 @@ class OperationBinder {
   std::vector<ir::Expr> bind_conditions(const syntax::Operation& from);
   void bind_items(const std::vector<syntax::SelectItem>& items, ExpressionBinder& binder);
   void bind_order(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to);
+  void bind_groups(const syntax::Operation& from, ExpressionBinder& binder, ir::Operation& to);
+  // Refuses a column that has no one value in a group.
+  void check_grouped(const ir::Expr& expr, const ir::Operation& to) const;
   void fold_constants(ir::Operation& to);
   void set_outputs(const std::vector<syntax::Target>& targets, bool is_loop, ir::Operation& to);
   void keep_outputs_for_user(ir::Operation& to);

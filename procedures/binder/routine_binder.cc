@@ -205,7 +205,7 @@ void ProcedureBinder::bind_values(const syntax::Statement& statement, Statements
 // INSERT ... SELECT: a loop over the rows, which are all found before the first is inserted.
 void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, Statements& out) {
   const syntax::Operation& insert = *statement.operation;
-  std::optional<syntax::Operation> query = plain_select(insert);
+  std::optional<syntax::Operation> query = plain_select(insert, true);
   if (!query || (insert.on_conflict && insert.on_conflict->updates) || !insert.into.empty()) {
     refuse_as(
         sqlstate::kNotSupported, statement.where,
@@ -215,7 +215,8 @@ void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, S
   syntax::Operation each = insert;
   each.query = nullptr;
   const bool has_star = std::ranges::any_of(query->items, &syntax::SelectItem::star);
-  if (query->tables.empty() && query->conditions.empty() && !query->limit && !query->offset && !has_star) {
+  const bool has_rows = !query->tables.empty() || !query->conditions.empty() || query->limit || query->offset;
+  if (!has_rows && query->groups.empty() && !query->having && !has_star) {
     syntax::Statement values;
     values.kind = syntax::StatementKind::kOperation;
     values.where = statement.where;
@@ -224,8 +225,12 @@ void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, S
     return bind_operation(values, out);
   }
   query->kind = ir::OperationKind::kSelect;
-  for (size_t i = 0; i < query->items.size() && !has_star; ++i)
+  const bool has_groups = query->distinct || !query->groups.empty();
+  for (size_t i = 0; i < query->items.size() && !has_star; ++i) {
+    // GROUP BY may name it.
+    if (has_groups && !query->items[i].alias.empty()) continue;
     query->items[i].alias = {"column" + std::to_string(i + 1), query->where};
+  }
   // No name of the user's holds a blank.
   const syntax::Name row{"row of query " + std::to_string(++calls_), statement.where};
   names_.declare_record(row);

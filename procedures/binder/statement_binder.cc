@@ -489,8 +489,13 @@ OperationId ProcedureBinder::bind_operation_into(const syntax::Operation& operat
 void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
   const syntax::Operation& written = *statement.operation;
-  if (written.kind == ir::OperationKind::kSelect && written.tables.empty())
+  if (written.kind == ir::OperationKind::kSelect && written.tables.empty()) {
+    if (!written.groups.empty() || written.having) {
+      refuse_as(sqlstate::kNotSupported, written.where,
+                "GROUP BY and HAVING of a SELECT without FROM are not supported; leave them out, or use IF");
+    }
     return bind_values(statement, out);
+  }
   if (written.query) return bind_insert_of_query(statement, out);
   const auto bound = [&](const syntax::Operation& from, Statements& before) {
     Statement operation = make_statement(StatementKind::kOperation, statement.where);

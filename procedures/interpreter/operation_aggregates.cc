@@ -14,7 +14,7 @@ namespace mneme {
 using ir::Aggregate;
 using ir::Operation;
 
-bool OperationRunner::select_aggregates(const Operation& operation, const Cut& cut, ResultRows& rows) {
+void OperationRunner::begin_aggregates(const Operation& operation) {
   if (aggregates_.size() < operation.aggregates.size()) aggregates_.resize(operation.aggregates.size());
   for (AggregateState& aggregate : aggregates_) {
     aggregate.count = 0;
@@ -23,6 +23,10 @@ bool OperationRunner::select_aggregates(const Operation& operation, const Cut& c
     aggregate.extreme = Value::null();
     aggregate.distinct.clear();
   }
+}
+
+bool OperationRunner::select_aggregates(const Operation& operation, const Cut& cut, ResultRows& rows) {
+  begin_aggregates(operation);
   if (!visit_rows(operation, [&] { return add_row(operation) && !operation.first_row_decides; }))
     return false;
   if (!finish_aggregates(operation)) return false;

@@ -85,6 +85,7 @@ bool OperationRunner::prepare_cut(const Operation& operation, Wanted wanted, Cut
 bool OperationRunner::select(const Operation& operation, Wanted wanted, ResultRows& rows) {
   Cut cut;
   if (!prepare_cut(operation, wanted, cut)) return false;
+  if (!operation.groups.empty()) return select_groups(operation, cut, rows);
   if (!operation.aggregates.empty()) return select_aggregates(operation, cut, rows);
   if (cut.take == 0) return true;
   if (!operation.order.empty() && !operation.order_is_path_order) return select_ordered(operation, cut, rows);

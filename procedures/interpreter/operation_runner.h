@@ -84,6 +84,9 @@ class OperationRunner {
   void sort_rows(const ir::Operation& operation, const Cut& cut, ResultRows& rows);
 
   bool select_aggregates(const ir::Operation& operation, const Cut& cut, ResultRows& rows);
+  void begin_aggregates(const ir::Operation& operation);
+  bool select_groups(const ir::Operation& operation, const Cut& cut, ResultRows& rows);
+  bool push_group(const ir::Operation& operation, ResultRows& rows);
   bool add_row(const ir::Operation& operation);
   bool add_value(const ir::Operation& operation, const ir::Aggregate& aggregate, AggregateState& into,
                  const Value& value);

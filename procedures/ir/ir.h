@@ -270,9 +270,13 @@ struct Operation {
   bool for_update = false;
   std::vector<ColumnId> columns_written;  // of access[0]; all of them for insert and delete, sorted
 
-  // select: rows are filtered, ordered, cut, and put into the outputs' variables. With aggregates there is
-  // one row.
+  // select: rows are filtered, ordered, cut, and put into the outputs' variables. With aggregates and no
+  // groups there is one row.
   std::vector<Aggregate> aggregates;
+  // select: the rows that agree in these become one, and so the outputs, `having` and the order are over one
+  // of the group's rows and its aggregates. GROUP BY's keys, or all that DISTINCT selects.
+  std::vector<Expr> groups;
+  std::optional<Expr> having;   // with groups
   std::vector<OrderKey> order;  // ends in the primary key wherever SQL leaves the order of rows open
   // The path already delivers `order`: rows stream and LIMIT stops the scan.
   bool order_is_path_order = false;

@@ -32,6 +32,8 @@ void for_each_expression_beside_access(OperationType& operation, Visit&& visit) 
   for (auto& aggregate : operation.aggregates) {
     if (aggregate.argument) visit(*aggregate.argument);
   }
+  for (auto& key : operation.groups) visit(key);
+  if (operation.having) visit(*operation.having);
   for (auto& key : operation.order) visit(key.expr);
   if (operation.limit) visit(*operation.limit);
   if (operation.offset) visit(*operation.offset);

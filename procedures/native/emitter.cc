@@ -123,11 +123,14 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
   return text + results + "  return true;\n}\n";
 }
 
-// Whether the unit takes changes back, which the interpreter alone does.
-bool has_try(std::span<const ir::Statement> statements) {
-  return std::ranges::any_of(statements, [](const ir::Statement& statement) {
-    return statement.kind == ir::StatementKind::kTry || has_try(statement.body) ||
-           has_try(statement.else_body);
+// Whether the unit takes changes back, or groups rows, which the interpreter alone does.
+bool needs_interpreter(const ir::Procedure& procedure, std::span<const ir::Statement> statements) {
+  return std::ranges::any_of(statements, [&](const ir::Statement& statement) {
+    const bool has_operation =
+        statement.kind == ir::StatementKind::kOperation || statement.kind == ir::StatementKind::kForQuery;
+    return statement.kind == ir::StatementKind::kTry ||
+           (has_operation && !procedure.operations[statement.operation.value].groups.empty()) ||
+           needs_interpreter(procedure, statement.body) || needs_interpreter(procedure, statement.else_body);
   });
 }
 
@@ -148,7 +151,7 @@ std::string emit_cpp(const Program& program, const Schema& schema, std::span<con
   for (const TableDefinition& table : program.catalog.tables()) text += emit_table(schema, table);
   std::string functions;
   for (const NativeUnit& unit : units) {
-    if (has_try(unit.body.statements)) {
+    if (needs_interpreter(*unit.procedure, unit.body.statements)) {
       functions += "    {nullptr, nullptr, nullptr, {}},\n";
       continue;
     }

@@ -236,10 +236,11 @@ target : name (DOT name)? (LBRACKET expression RBRACKET)? ;
 
 // Database operations
 
-select : SELECT into? selectRest ;
+select : SELECT (distinct? into? | into distinct) selectRest ;
 
 selectRest
-  : selectItem (COMMA selectItem)* into? (FROM fromItem fromRest*)? (WHERE expression)?
+  : selectItem (COMMA selectItem)* into? (FROM fromItem fromRest*)? (WHERE where=expression)?
+    (GROUP BY group+=expression (COMMA group+=expression)*)? (HAVING having=expression)?
     (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | forUpdate)* into? ;
 
 selectItem : STAR | name DOT STAR | expression (AS name)? ;

@@ -25,15 +25,16 @@ bool add_from_item(const syntax::FromItem& item, syntax::Operation& to) {
 
 }  // namespace
 
-std::optional<syntax::Operation> plain_select(const syntax::Operation& operation) {
+std::optional<syntax::Operation> plain_select(const syntax::Operation& operation, bool with_groups) {
   const syntax::Query& query = *operation.query;
   if (!query.with.empty() || !query.more.empty() || !query.first.select) return std::nullopt;
   const syntax::SelectCore& core = *query.first.select;
   const bool nulls_placed = std::ranges::any_of(
       query.order, [](const syntax::OrderItem& item) { return item.nulls_first.has_value(); });
   if (query.with_ties) return std::nullopt;
-  if (core.distinct || core.has_group || core.having || nulls_placed || core.items.empty())
-    return std::nullopt;
+  const bool has_groups = core.distinct || core.has_group || core.having;
+  if ((has_groups && !with_groups) || nulls_placed || core.items.empty()) return std::nullopt;
+  if (!core.distinct_on.empty() || core.grouping_sets.size() > 1) return std::nullopt;
   syntax::Operation plain;
   plain.kind = operation.kind;
   plain.where = operation.where;
@@ -43,6 +44,9 @@ std::optional<syntax::Operation> plain_select(const syntax::Operation& operation
   }
   if (core.condition) plain.conditions.push_back(*core.condition);
   plain.items = core.items;
+  plain.distinct = core.distinct;
+  if (core.has_group) plain.groups = core.grouping_sets[0];
+  plain.having = core.having;
   plain.order = query.order;
   plain.limit = query.limit;
   plain.offset = query.offset;

@@ -9,6 +9,6 @@
 namespace mneme {
 
 // The SELECT as an operation; nothing where it has another form. `operation` has the query.
-std::optional<syntax::Operation> plain_select(const syntax::Operation& operation);
+std::optional<syntax::Operation> plain_select(const syntax::Operation& operation, bool with_groups = false);
 
 }  // namespace mneme

@@ -427,6 +427,9 @@ struct Operation {
   std::vector<SelectItem> items;  // select list, or RETURNING
   std::vector<Target> into;
   bool strict = false;
+  bool distinct = false;       // select of a procedure: DISTINCT
+  std::vector<Expr> groups;    // select of a procedure: GROUP BY
+  std::optional<Expr> having;  // select of a procedure
   std::vector<OrderItem> order;
   std::optional<Expr> limit;
   std::optional<Expr> offset;

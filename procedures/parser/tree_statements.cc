@@ -140,7 +140,14 @@ void StatementReader::read_returning(MnemeParser::ReturningContext* context, syn
 }
 
 syntax::Operation StatementReader::select(MnemeParser::SelectContext* context) {
-  return select_rest(context->selectRest(), context, context->into());
+  syntax::Operation operation = select_rest(context->selectRest(), context, context->into());
+  if (MnemeParser::DistinctContext* distinct = context->distinct()) {
+    if (distinct->ON())
+      refuse_as(sqlstate::kNotSupported, location(distinct),
+                "DISTINCT ON is not supported; use a FOR loop over the rows in their order");
+    operation.distinct = true;
+  }
+  return operation;
 }
 
 syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* context,
@@ -160,7 +167,9 @@ syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* c
     operation.tables.push_back(table(rest->fromItem()));
     if (rest->expression()) operation.conditions.push_back(read_expression(rest->expression()));
   }
-  if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
+  if (context->where) operation.conditions.push_back(read_expression(context->where));
+  for (auto* key : context->group) operation.groups.push_back(read_expression(key));
+  if (context->having) operation.having = read_expression(context->having);
   for (auto* item : context->orderItem()) {
     operation.order.push_back(read_order_item(item));
     if (operation.order.back().nulls_first) {
@@ -231,16 +240,11 @@ void StatementReader::read_with_of(MnemeParser::WithContext* context, syntax::Op
 }
 
 syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* context) {
-  const auto expect = [](antlr4::tree::TerminalNode* word, std::string_view expected) {
-    if (lowered(word->getText()) != expected)
-      refuse(location(word->getSymbol()), "\"{}\" is not understood here; expected {}", word->getText(),
-             expected);
-  };
-  expect(context->IDENTIFIER(0), "conflict");
+  expect_word(context->IDENTIFIER(0), {"conflict"});
   syntax::OnConflict conflict;
   conflict.where = location(context);
   conflict.updates = context->UPDATE() != nullptr;
-  if (!conflict.updates) expect(context->IDENTIFIER(1), "nothing");
+  if (!conflict.updates) expect_word(context->IDENTIFIER(1), {"nothing"});
   if (context->nameList()) {
     for (auto* column : context->nameList()->name()) conflict.columns.push_back(read_name(column));
   }

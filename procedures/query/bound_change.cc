@@ -1,5 +1,6 @@
 #include "procedures/query/bound_change.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -57,13 +58,8 @@ class ChangeParts {
     core.where = operation_.where;
     const syntax::Name& name =
         operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
-    if (!table_.primary_key) {
-      refuse_as(sqlstate::kNotSupported, operation_.where,
-                "table {} has no primary key, by which a change that reads other tables finds its rows; give "
-                "it one",
-                table_.name);
-    }
-    for (const ColumnId column : program_.catalog.index(*table_.primary_key).columns) {
+    if (!table_.primary_key && operation_.kind == ir::OperationKind::kUpdate) refuse_unnamed_rows();
+    for (const ColumnId column : key()) {
       core.items.push_back(
           {false, {}, syntax::reference(name.text, table_.column(column).name, operation_.where), {}});
       targets.emplace_back();
@@ -156,9 +152,10 @@ class ChangeParts {
     size_t number = 0;
     const syntax::Name& name =
         operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
-    for (const ColumnId column : program_.catalog.index(*table_.primary_key).columns) {
+    const ir::Op equal = table_.primary_key ? ir::Op::kEqual : ir::Op::kIsNotDistinct;
+    for (const ColumnId column : key()) {
       each.conditions.push_back(syntax::comparison(
-          ir::Op::kEqual, syntax::reference(name.text, table_.column(column).name, operation_.where),
+          equal, syntax::reference(name.text, table_.column(column).name, operation_.where),
           parameter(++number, operation_.where)));
     }
     for (syntax::Expr& value : each.values) {
@@ -167,9 +164,62 @@ class ChangeParts {
     return each;
   }
 
-  size_t key_columns() const { return program_.catalog.index(*table_.primary_key).columns.size(); }
+  size_t key_columns() const { return key().size(); }
+
+  // An UPDATE of a table without a primary key is two changes.
+  bool is_by_values() const { return !table_.primary_key && operation_.kind == ir::OperationKind::kUpdate; }
+
+  syntax::Operation erase_each() const {
+    syntax::Operation erase = change_each();
+    erase.kind = ir::OperationKind::kDelete;
+    erase.columns.clear();
+    erase.values.clear();
+    erase.items.clear();
+    return erase;
+  }
+
+  // The row with its new values, the others being as they were found.
+  syntax::Operation insert_changed() const {
+    syntax::Operation insert = change_each();
+    insert.kind = ir::OperationKind::kInsert;
+    insert.conditions.clear();
+    insert.columns.clear();
+    insert.values.clear();
+    for (size_t i = 0; i < table_.columns.size(); ++i) {
+      insert.columns.push_back({table_.columns[i].name, operation_.where});
+      insert.values.push_back(parameter(i + 1, operation_.where));
+    }
+    size_t number = table_.columns.size();
+    for (size_t i = 0; i < operation_.columns.size(); ++i) {
+      const ColumnId column = *table_.find_column(operation_.columns[i].text);
+      const bool is_default = operation_.values[i].kind == syntax::ExprKind::kDefault;
+      insert.values[column.value] =
+          is_default ? operation_.values[i] : parameter(++number, operation_.values[i].where);
+    }
+    return insert;
+  }
 
  private:
+  // The columns that name a row.
+  std::vector<ColumnId> key() const {
+    if (table_.primary_key) return program_.catalog.index(*table_.primary_key).columns;
+    std::vector<ColumnId> all;
+    for (uint32_t i = 0; i < table_.columns.size(); ++i) all.push_back(ColumnId{i});
+    return all;
+  }
+
+  // A key is looked at row by row, and what refers to it would see the row go.
+  void refuse_unnamed_rows() const {
+    const bool is_unique = std::ranges::any_of(
+        table_.indexes, [&](IndexId index) { return program_.catalog.index(index).unique; });
+    if (!is_unique) return;
+    refuse_as(
+        sqlstate::kNotSupported, operation_.where,
+        "table {} has a unique key and no primary key, by which an UPDATE that reads other tables finds "
+        "its rows; give it one",
+        table_.name);
+  }
+
   syntax::Query with_tables() const {
     syntax::Query query;
     query.where = operation_.where;
@@ -213,11 +263,16 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
     std::vector<std::optional<Type>> targets;
     const syntax::Query rows = binder.rows(targets);
     bound->rows = bind_select(program, rows, parameters, session, provider, &targets);
-    each = binder.change_each();
+    each = binder.is_by_values() ? binder.insert_changed() : binder.change_each();
     bound->key_columns = binder.key_columns();
   }
   std::vector<Type> types;
   for (const ResultColumn& column : bound->rows->columns) types.push_back(column.type);
+  if (operation.kind == ir::OperationKind::kUpdate && binder.is_by_values()) {
+    // Its parameters are the first columns, which are all that it names.
+    std::vector<Type> found(types.begin(), types.begin() + static_cast<ptrdiff_t>(bound->key_columns));
+    bound->erase = bind_query(program, binder.erase_each(), found, session);
+  }
   bound->each = bind_query(program, each, types, session);
   return bound;
 }

@@ -5,6 +5,10 @@
 //             values, or an UPDATE or DELETE of the row with a primary key
 // Invariants  all rows are found before the first is changed. A row that is found more than once is changed
 //             once, by the first, as PostgreSQL does with one of them.
+// No key      in a table without a primary key a row is named by all of its values. Rows that are equal are
+//             found together, as the same query finds them, and are deleted together. An UPDATE deletes all
+//             rows that it found, and then inserts each with its new values, as often as it was deleted: so
+//             no new row is taken for one that was found.
 #pragma once
 
 #include <memory>
@@ -19,8 +23,11 @@ struct BoundChange {
   std::unique_ptr<BoundSelect> rows;
   // Its parameters are the columns of the rows.
   BoundQuery each;
-  // So many of the first columns are the changed row's primary key; 0: of an INSERT.
+  // So many of the first columns are the changed row's primary key, or all of its values; 0: an INSERT.
   size_t key_columns = 0;
+  // An UPDATE of a table without a primary key: deletes the rows that equal the first columns; `each`
+  // inserts.
+  std::optional<BoundQuery> erase = {};
   // The columns that are the key of ON CONFLICT DO UPDATE. Two rows with the same key are an error, as the
   // second would change a row that the statement has already changed.
   std::vector<size_t> conflict_columns = {};

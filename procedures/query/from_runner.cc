@@ -30,6 +30,7 @@ FromRunner::Next FromRunner::ended() const {
 }
 
 FromRunner::Next FromRunner::step(size_t number) {
+  if (number > 0) runner_.count(&plan_.steps[number - 1], &NodeRows::given);
   if (number == plan_.steps.size()) return visit_() ? Next::kGoOn : ended();
   const FromStep& step = plan_.steps[number];
   bool any = false;
@@ -100,6 +101,7 @@ FromRunner::Next FromRunner::read_table(size_t number, bool& any) {
   Next next = Next::kGoOn;
   if (plan_.streams) {
     const bool ok = finder.visit_all(false, [&](const RowRef& row) {
+      runner_.count(&step, &NodeRows::source);
       fill(step, row.image);
       next = take(number, any);
       return next == Next::kGoOn;
@@ -108,6 +110,7 @@ FromRunner::Next FromRunner::read_table(size_t number, bool& any) {
   }
   state.found.clear();
   const bool ok = finder.visit_all(false, [&](const RowRef& row) {
+    runner_.count(&step, &NodeRows::source);
     state.found.push_back(row);
     return true;
   });
@@ -129,6 +132,7 @@ FromRunner::Next FromRunner::read_query(bool& any) {
     const QueryRunner::Around query(runner_.state_.context);
     runner_.state_.context.rows[0] = {nullptr, nullptr, {}, frame_};
     fill(plan_.steps[0], row);
+    runner_.count(plan_.steps.data(), &NodeRows::source);
     next = take(0, any);
     return next == Next::kGoOn;
   });
@@ -199,6 +203,7 @@ bool FromRunner::make_rows(size_t number) {
       break;
   }
   if (!ok) return false;
+  for (size_t i = 0; i < state.rows.size(); ++i) runner_.count(&step, &NodeRows::source);
   if (step.kind == Kind::kFull) state.matched.assign(state.rows.size(), false);
   return index_rows(step, state);
 }

@@ -42,6 +42,7 @@ Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> var
                          std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
                          Sequences* sequences, StopRequest* stop, Visitor visit) {
   state_.arena.reset();
+  if (counts_ != nullptr) counts_->clear();
   kept_.reset();
   known_.reset();
   kept_bytes_ = 0;
@@ -120,6 +121,7 @@ bool QueryRunner::run_query(const QueryPlan& plan, Visitor visit) {
       --skip;
       return true;
     }
+    count(&plan, &NodeRows::given);
     return visit(row.first(plan.columns.size())) && --take > 0;
   });
 }
@@ -148,6 +150,7 @@ bool QueryRunner::run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take
     before = row;
     if (skip > 0) {
       --skip;
+      count(&plan, &NodeRows::sorted);
       continue;
     }
     if (take == 0) {
@@ -157,6 +160,8 @@ bool QueryRunner::run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take
       --take;
     }
     last = row;
+    count(&plan, &NodeRows::sorted);
+    count(&plan, &NodeRows::given);
     if (!visit(row.first(plan.columns.size()))) break;
   }
   kept_bytes_ -= rows.size() * rows.row_bytes();
@@ -171,6 +176,7 @@ bool QueryRunner::run_body(const QueryPlan& plan, Visitor visit) {
     return run_select(*plan.select, [&](std::span<const Value> row) {
       const auto [key, is_new] = seen.insert(key_of_row(plan.columns, row));
       if (!is_new) return true;
+      count(&plan, &NodeRows::source);
       return keep(key->size() + 64) && visit(row);
     });
   }
@@ -194,6 +200,7 @@ bool QueryRunner::run_select(const SelectPlan& plan, Visitor visit) {
     for (size_t i = 0; i < row.size(); ++i) {
       if (!value_of(plan.outputs[i], row[i])) return false;
     }
+    count(&plan, &NodeRows::given);
     return visit(row);
   };
   // What is made for a row is given back after it.
@@ -208,6 +215,7 @@ bool QueryRunner::run_select(const SelectPlan& plan, Visitor visit) {
   const auto use = [&] {
     bool shown = true;
     if (!state_.goes_on({}) || !holds(plan.having, shown)) return false;
+    if (shown) count(&plan, &NodeRows::source);
     return !shown || (windows ? windows->add() : put_out());
   };
   const auto each = [&] { return given_back(use); };

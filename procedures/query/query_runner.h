@@ -24,6 +24,7 @@
 #include "procedures/interpreter/run_state.h"
 #include "procedures/query/provided_tables.h"
 #include "procedures/query/query_plan.h"
+#include "procedures/query/row_counts.h"
 #include "procedures/query/row_store.h"
 
 namespace mneme::query {
@@ -44,6 +45,9 @@ class QueryRunner final : public QueryValues {
               Sequences* sequences, StopRequest* stop, Visitor visit);
 
   bool evaluate(const ir::Expr& expr, EvaluationContext& context, Value& result) override;
+
+  // From now on runs count their rows; nullptr: they don't.
+  void count_rows(RowCounts* counts) { counts_ = counts; }
 
  private:
   friend class FromRunner;
@@ -100,7 +104,12 @@ class QueryRunner final : public QueryValues {
   [[nodiscard]] bool keep(size_t bytes);
   [[nodiscard]] bool keep_row(RowStore& store, std::span<const Value> row, bool copy_text = true);
 
+  void count(const void* node, uint64_t NodeRows::*which) {
+    if (counts_ != nullptr) ++((*counts_)[node].*which);
+  }
+
   RunState state_;
+  RowCounts* counts_ = nullptr;
   Arena kept_;   // text of rows that are kept while a query runs
   Arena known_;  // text of what is known for the whole statement
   size_t kept_bytes_ = 0;

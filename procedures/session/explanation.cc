@@ -14,6 +14,7 @@ namespace {
 
 using query::FromPlan;
 using query::FromStep;
+using query::NodeRows;
 using query::QueryPlan;
 using query::SelectPlan;
 
@@ -40,7 +41,7 @@ void write(const PlanNode& node, size_t indent, std::vector<std::string>& lines)
 
 class Explanation {
  public:
-  explicit Explanation(const Catalog& catalog) : catalog_(catalog) {}
+  Explanation(const Catalog& catalog, const query::RowCounts* counts) : catalog_(catalog), counts_(counts) {}
 
   PlanNode access(const ir::TableAccess& access, std::string_view alias, bool is_backward = false) const {
     const std::string& table = catalog_.table(access.table).name;
@@ -86,12 +87,13 @@ class Explanation {
   }
 
   PlanNode plan(const QueryPlan& plan) const {
-    PlanNode node = plan.select      ? select(*plan.select)
+    PlanNode node = plan.select      ? select(*plan.select, plan)
                     : plan.set       ? set(*plan.set)
                     : plan.recursion ? recursion(*plan.recursion)
                                      : PlanNode{"Values Scan"};
+    if (!plan.select) node = counted(std::move(node), &plan, plan.sort.empty() ? &NodeRows::given : nullptr);
     if (!plan.sort.empty()) {
-      node = over("Sort", std::move(node));
+      node = counted(over("Sort", std::move(node)), &plan, &NodeRows::sorted);
       std::string keys;
       for (const query::SortKey& key : plan.sort)
         keys +=
@@ -99,7 +101,8 @@ class Explanation {
       node.properties.push_back("Sort Key: " + keys);
     }
     if (plan.select && !plan.select->distinct_on.empty()) node = over("Unique", std::move(node));
-    return with_limit(std::move(node), plan.limit || plan.offset);
+    return plan.limit || plan.offset ? counted(over("Limit", std::move(node)), &plan, &NodeRows::given)
+                                     : node;
   }
 
   PlanNode queries(const query::BoundQueries& bound) const {
@@ -117,6 +120,13 @@ class Explanation {
   }
   static PlanNode with_limit(PlanNode node, bool has_limit) {
     return has_limit ? over("Limit", std::move(node)) : std::move(node);
+  }
+  // `which`: nullptr: nothing counts the node's rows.
+  PlanNode counted(PlanNode node, const void* place, uint64_t NodeRows::*which) const {
+    if (counts_ == nullptr || which == nullptr) return node;
+    const auto found = counts_->find(place);
+    node.text += fmt::format(" (actual rows={})", found == counts_->end() ? 0 : found->second.*which);
+    return node;
   }
 
   PlanNode rows_of(const ir::Operation& operation) const {
@@ -148,7 +158,7 @@ class Explanation {
 
   PlanNode from(const FromPlan& plan) const {
     if (plan.steps.empty()) return {"Result"};
-    PlanNode node = source(plan.steps[0]);
+    PlanNode node = counted(source(plan.steps[0]), plan.steps.data(), &NodeRows::given);
     if (plan.steps[0].filter) node = with_filter(std::move(node), true);
     for (size_t i = 1; i < plan.steps.size(); ++i) {
       const FromStep& step = plan.steps[i];
@@ -158,20 +168,23 @@ class Explanation {
       node = over(step.inner_keys.empty() ? fmt::format("Nested Loop{}{}", kind, kind.empty() ? "" : " Join")
                                           : fmt::format("Hash{} Join", kind),
                   std::move(node));
-      node = with_filter(std::move(node), step.match || step.filter);
-      node.inputs.push_back(source(step));
+      node = counted(with_filter(std::move(node), step.match || step.filter), &step, &NodeRows::given);
+      node.inputs.push_back(counted(source(step), &step, &NodeRows::source));
     }
     return node;
   }
 
-  PlanNode select(const SelectPlan& plan) const {
+  PlanNode select(const SelectPlan& plan, const QueryPlan& query) const {
     PlanNode node = from(plan.from);
     if (plan.grouped) {
       node = over(plan.keys.empty() ? "Aggregate" : "HashAggregate", std::move(node));
-      node = with_filter(std::move(node), plan.having.has_value());
+      node = counted(with_filter(std::move(node), plan.having.has_value()), &plan, &NodeRows::source);
     }
-    if (!plan.window_functions.empty()) node = over("WindowAgg", std::move(node));
-    return plan.distinct ? over("Unique", std::move(node)) : std::move(node);
+    if (!plan.grouped && plan.from.steps.empty()) node = counted(std::move(node), &plan, &NodeRows::given);
+    if (!plan.window_functions.empty())
+      node = counted(over("WindowAgg", std::move(node)), &plan, &NodeRows::given);
+    return plan.distinct ? counted(over("Unique", std::move(node)), &query, &NodeRows::source)
+                         : std::move(node);
   }
 
   PlanNode set(const query::SetPlan& set) const {
@@ -193,12 +206,14 @@ class Explanation {
   }
 
   const Catalog& catalog_;
+  const query::RowCounts* const counts_;
 };
 
 }  // namespace
 
-std::vector<std::string> explain(const BoundStatement& statement) {
-  const Explanation explanation(statement.system()->program().catalog);
+std::vector<std::string> explain(const Program& program, const BoundStatement& statement,
+                                 const ReplayNotes& notes, const ExplainCounts* counts) {
+  const Explanation explanation(program.catalog, counts == nullptr ? nullptr : &counts->nodes);
   std::vector<std::string> lines;
   const auto add = [&](const PlanNode& node) {
     std::vector<std::string> more;
@@ -207,20 +222,37 @@ std::vector<std::string> explain(const BoundStatement& statement) {
     if (!std::ranges::equal(more, std::span(lines).last(std::min(more.size(), lines.size()))))
       lines.insert(lines.end(), more.begin(), more.end());
   };
+  const auto note_first = [](PlanNode& node, std::vector<std::string> properties) {
+    properties.insert(properties.end(), node.properties.begin(), node.properties.end());
+    node.properties = std::move(properties);
+  };
   if (statement.call() != nullptr) {
-    lines.emplace_back("Result");
+    const ir::Procedure& procedure = program.procedure(statement.call()->callee);
+    PlanNode call{"Call of " + procedure.name, notes.of_call(procedure)};
+    for (const ir::Operation& each : procedure.operations) {
+      std::vector<std::string> properties = {"Statement: " + each.text};
+      for (std::string& note : notes.of_operation(procedure, each)) properties.push_back(std::move(note));
+      note_first(call.inputs.emplace_back(explanation.operation(each)), std::move(properties));
+    }
+    add(call);
   } else if (statement.select() != nullptr) {
     add(explanation.queries(statement.select()->queries));
   } else if (statement.change() != nullptr) {
     const BoundChange& change = *statement.change();
-    PlanNode node = explanation.operation(change.each.procedure.operations.back());
+    const ir::Operation& each = change.each.procedure.operations.back();
+    PlanNode node = explanation.operation(each);
+    node.properties = notes.of_statement(each);
     node.inputs.clear();
     node.inputs.push_back(explanation.queries(change.rows->queries));
     add(node);
   } else {
     CHECK(statement.query() != nullptr);
-    for (const ir::Operation& each : statement.query()->procedure.operations)
-      add(explanation.operation(each));
+    for (const ir::Operation& each : statement.query()->procedure.operations) {
+      PlanNode node = explanation.operation(each);
+      if (each.kind != ir::OperationKind::kSelect) note_first(node, notes.of_statement(each));
+      if (counts != nullptr) node.text += fmt::format(" (actual rows={})", counts->rows);
+      add(node);
+    }
   }
   return lines;
 }

@@ -86,6 +86,10 @@ SqlSession::SqlSession(const Program& program, Database& database, WorkerId work
 
 SqlSession::~SqlSession() = default;
 
+void SqlSession::count_rows(query::RowCounts* counts) {
+  queries_->count_rows(counts);
+}
+
 template <typename Work>
 StatementResult SqlSession::ending_where_it_throws(Work&& work) {
   try {

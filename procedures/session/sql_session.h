@@ -28,6 +28,7 @@
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/syntax.h"
+#include "procedures/query/row_counts.h"
 #include "procedures/session/bound_statement.h"
 #include "procedures/session/result_sink.h"
 #include "procedures/session/sequence_draws.h"
@@ -37,7 +38,8 @@ namespace mneme {
 
 namespace query {
 class QueryRunner;
-}
+class RowStore;
+}  // namespace query
 
 struct StatementResult {
   std::string tag;                    // PostgreSQL's: "INSERT 0 1"; empty where it failed
@@ -116,6 +118,8 @@ class SqlSession {
   StatementResult durable(StatementResult result);
   // For a statement that could not even be parsed: it fails the block as well.
   void fail_block();
+  // From now on queries count the rows of their plans' nodes; nullptr: they don't.
+  void count_rows(query::RowCounts* counts);
 
   enum class Block { kNone, kOpen, kFailed };
   Block block() const { return block_; }
@@ -161,6 +165,9 @@ class SqlSession {
   StatementResult log_failure() const;
   // Returns what a statement or block gets that met another transaction's change.
   static StatementResult conflict();
+  // Deletes the found rows, and says how many equal ones there were of each.
+  Ran erase_found(const BoundChange& change, const query::RowStore& found, std::vector<uint32_t>& times,
+                  StatementResult& failure);
   std::vector<Argument> hidden_arguments(const ir::Procedure& procedure) const;
 
   const Program& program_;

@@ -56,6 +56,12 @@ class RecordedRows final : public Recording {
   uint32_t count_ = 0;
 };
 
+class NoRows final : public ResultSink {
+ public:
+  void begin(std::span<const ResultColumn>) override {}
+  void add(std::span<const Argument>) override {}
+};
+
 std::string tag_of(ir::OperationKind kind, uint32_t rows) {
   switch (kind) {
     case ir::OperationKind::kSelect:
@@ -195,6 +201,8 @@ StatementResult SqlSession::run_change(const BoundStatement& statement, std::spa
         Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
                                       statement.system(), &sequences_, stop_, add),
                         result);
+        std::vector<uint32_t> times(found.size(), 1);
+        if (change.erase && ran == Ran::kCompleted) ran = erase_found(change, found, times, result);
         std::vector<Argument> arguments(select.columns.size());
         for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
           arguments.resize(select.columns.size());
@@ -216,13 +224,32 @@ StatementResult SqlSession::run_change(const BoundStatement& statement, std::spa
               return roll_back(result);
             }
           }
-          ran = run_body(request, result);
+          for (uint32_t n = 0; n < times[i] && ran == Ran::kCompleted; ++n) ran = run_body(request, result);
         }
         return ran;
       },
       result);
   if (done) result.tag = tag_of(kind, recorded.count());
   return result;
+}
+
+SqlSession::Ran SqlSession::erase_found(const BoundChange& change, const query::RowStore& found,
+                                        std::vector<uint32_t>& times, StatementResult& failure) {
+  NoRows none;
+  for (size_t i = 0; i < found.size(); ++i) {
+    std::vector<Argument> arguments;
+    for (size_t column = 0; column < change.key_columns; ++column)
+      arguments.push_back(Argument::of(found.row(i)[column]));
+    for (const Argument& hidden : hidden_arguments(change.erase->procedure)) arguments.push_back(hidden);
+    RecordedRows erased({}, none);
+    RunRequest request = RunRequest::of(change.erase->procedure, arguments, transaction_);
+    request.body = change.erase->body;
+    request.recording = &erased;
+    request.stop = stop_;
+    if (const Ran ran = run_body(request, failure); ran != Ran::kCompleted) return ran;
+    times[i] = erased.count();
+  }
+  return Ran::kCompleted;
 }
 
 std::vector<Argument> SqlSession::hidden_arguments(const ir::Procedure& procedure) const {

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
+#include "analyzer/replay_notes.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "procedures/ir/source_error.h"
-#include "procedures/session/explanation.h"
 #include "procedures/values/numeric.h"
 #include "recovery/database/schema_change.h"
 
@@ -147,13 +148,68 @@ std::optional<StatementResult> LiveSession::prepare(PreparedStatement& statement
   return bind(statement);
 }
 
+namespace {
+
+class CountedRows final : public ResultSink {
+ public:
+  void begin(std::span<const ResultColumn>) override { count_ = 0; }
+  void add(std::span<const Argument>) override { ++count_; }
+  uint64_t count() const { return count_; }
+
+ private:
+  uint64_t count_ = 0;
+};
+
+// While it lives, the session's queries count the rows of their plans' nodes.
+class Counting {
+ public:
+  Counting(SqlSession& session, query::RowCounts& counts) : session_(session) {
+    session_.count_rows(&counts);
+  }
+  ~Counting() { session_.count_rows(nullptr); }
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+
+ private:
+  SqlSession& session_;
+};
+
+}  // namespace
+
 std::optional<StatementResult> LiveSession::explain(PreparedStatement& statement,
-                                                    std::vector<std::string>& lines) {
+                                                    const ExplainOptions& options,
+                                                    std::span<const Argument> parameters,
+                                                    std::span<const uint8_t> scales,
+                                                    std::vector<std::string>& lines, StopRequest* stop) {
   if (!try_enter()) return std::nullopt;
   const Leave leave{*this};
   StatementResult bound = bind(statement);
-  if (bound.ok()) lines = mneme::explain(*statement.bound_);
-  return bound;
+  if (!bound.ok()) return bound;
+  const BoundStatement& explained = *statement.bound_;
+  const AnalyzedNotes notes(working_.program(), holds_calls(working_.database().record_content()),
+                            block() != SqlSession::Block::kNone);
+  if (!options.analyze) {
+    lines = mneme::explain(working_.program(), explained, notes, nullptr);
+    return bound;
+  }
+  if (explained.call() != nullptr || explained.command().operation->kind != ir::OperationKind::kSelect) {
+    session_->fail_block();
+    return StatementResult::failure(
+        sqlstate::kNotSupported,
+        "EXPLAIN ANALYZE runs a SELECT alone, and no function as one; leave ANALYZE out");
+  }
+  ExplainCounts counts;
+  CountedRows rows;
+  const Counting counting(*session_, counts.nodes);
+  const uint64_t begun = monotonic_ns();
+  StatementResult result = execute_bound(statement, parameters, scales, rows, stop, kMostAttempts);
+  const uint64_t nanoseconds = monotonic_ns() - begun;
+  if (!result.ok()) return result;
+  counts.rows = rows.count();
+  lines = mneme::explain(working_.program(), *statement.bound_, notes, &counts);
+  if (options.summary && options.timing)
+    lines.push_back(fmt::format("Execution Time: {:.3f} ms", static_cast<double>(nanoseconds) / 1e6));
+  return result;
 }
 
 std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement,
@@ -162,7 +218,7 @@ std::optional<StatementResult> LiveSession::execute(PreparedStatement& statement
                                                     StopRequest* stop, uint32_t most_attempts) {
   if (!try_enter()) return std::nullopt;
   const Leave leave{*this};
-  return execute_bound(statement, parameters, scales, rows, stop, most_attempts);
+  return bind_and_execute(statement, parameters, scales, rows, stop, most_attempts);
 }
 
 std::optional<StatementResult> LiveSession::execute_alone(PreparedStatement& statement,
@@ -174,14 +230,21 @@ std::optional<StatementResult> LiveSession::execute_alone(PreparedStatement& sta
   SchemaLatch::Change others(working_.schema_latch());
   if (others.stop_workers(longest) != SchemaLatch::Change::Stopped::kStopped) return std::nullopt;
   follow_schema();
-  return execute_bound(statement, parameters, scales, rows, stop, kMostAttempts);
+  return bind_and_execute(statement, parameters, scales, rows, stop, kMostAttempts);
+}
+
+StatementResult LiveSession::bind_and_execute(PreparedStatement& statement,
+                                              std::span<const Argument> parameters,
+                                              std::span<const uint8_t> scales, ResultSink& rows,
+                                              StopRequest* stop, uint32_t most_attempts) {
+  StatementResult bound = bind(statement);
+  if (!bound.ok()) return bound;
+  return execute_bound(statement, parameters, scales, rows, stop, most_attempts);
 }
 
 StatementResult LiveSession::execute_bound(PreparedStatement& statement, std::span<const Argument> parameters,
                                            std::span<const uint8_t> scales, ResultSink& rows,
                                            StopRequest* stop, uint32_t most_attempts) {
-  StatementResult bound = bind(statement);
-  if (!bound.ok()) return bound;
   try {
     statement.bound_->fit_digits(working_.program(), scales);
   } catch (const SourceError& error) {

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "procedures/native/background_units.h"
+#include "procedures/session/explanation.h"
 #include "procedures/session/sql_session.h"
 #include "recovery/database/data_directory.h"
 
@@ -75,8 +76,12 @@ class LiveSession {
   // Binds it to the present schema, unless it is: bound() has its types and columns then. A success, or why
   // it can't be. A statement that has once been described to a client keeps its columns, or is refused.
   std::optional<StatementResult> prepare(PreparedStatement& statement);
-  // Prepares it, and puts the lines of its plan into `lines`. It is an operation.
-  std::optional<StatementResult> explain(PreparedStatement& statement, std::vector<std::string>& lines);
+  // Prepares it, and puts the lines of its plan into `lines`. It is an operation or a CALL. With ANALYZE it
+  // is a SELECT, which runs as execute() would run it; its rows are dropped.
+  std::optional<StatementResult> explain(PreparedStatement& statement, const ExplainOptions& options,
+                                         std::span<const Argument> parameters,
+                                         std::span<const uint8_t> scales, std::vector<std::string>& lines,
+                                         StopRequest* stop = nullptr);
   // An operation or a CALL, with the values of its parameters; prepares it first. `scales`: as
   // BoundStatement::fit_digits has them; empty: every value has its parameter's type. `stop`: may end it;
   // nullptr: nothing does. `most_attempts`: as SqlSession::execute() has it.
@@ -114,8 +119,11 @@ class LiveSession {
   static StatementResult in_way();
   bool enter();
   bool try_enter();
-  // Inside the latch, or while others are kept out.
+  // These are called inside the latch, or while others are kept out.
   void follow_schema();
+  StatementResult bind_and_execute(PreparedStatement& statement, std::span<const Argument> parameters,
+                                   std::span<const uint8_t> scales, ResultSink& rows, StopRequest* stop,
+                                   uint32_t most_attempts);
   StatementResult execute_bound(PreparedStatement& statement, std::span<const Argument> parameters,
                                 std::span<const uint8_t> scales, ResultSink& rows, StopRequest* stop,
                                 uint32_t most_attempts);

@@ -21,14 +21,6 @@ void write_binary_header(MessageWriter& out) {
   out.i32(0);  // the bytes of more header
 }
 
-// The failure of a statement that was made of a COPY: its place is none in what the client has written.
-StatementResult without_place(StatementResult failure) {
-  const std::string place = fmt::format("line {}:{}: ", failure.where.line, failure.where.column);
-  if (failure.where.line != 0 && failure.message.starts_with(place)) failure.message.erase(0, place.size());
-  failure.where = {};
-  return failure;
-}
-
 // Keeps rows as lines of COPY.
 class CopyRows final : public KeptRows {
  public:

@@ -138,7 +138,8 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
     const bool has_own_digits = given.kind == TypeKind::kDecimal && !parameters[i].scalar.is_null();
     scales.push_back(has_own_digits ? parameters[i].scalar.digits() : given.scale);
   }
-  return run(*named, parameters, scales, rows, alone);
+  return run_sql(*named, parameters, scales, rows, alone,
+                 statement.explain ? statement.explain : named->statement.explain);
 }
 
 // ---- cursors ----
@@ -304,7 +305,8 @@ ClientSession::Ran ClientSession::learn_columns(Named& named) {
     if (found->second->statement.command() == nullptr) return {};  // it is refused as it runs
     Ran prepared = prepare(*found->second);
     if (prepared.done != Done::kYes || !prepared.result.ok()) return prepared;
-    const std::span<const ResultColumn> columns = columns_of(*found->second);
+    const std::span<const ResultColumn> columns =
+        execute->explain ? explained_columns() : columns_of(*found->second);
     named.columns.assign(columns.begin(), columns.end());
   } else if (const auto* cursor = std::get_if<CursorStatement>(&named.statement.what);
              cursor != nullptr && cursor->kind == CursorStatement::Kind::kFetch) {

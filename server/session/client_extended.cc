@@ -58,8 +58,7 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
   if (bound.command() != nullptr) {
     named->prepared = std::make_unique<PreparedStatement>(
         std::get<std::shared_ptr<const syntax::Command>>(bound.what), std::move(given), values_);
-    if (named->statement.explains)
-      named->columns = {{"QUERY PLAN", {.kind = TypeKind::kVarchar, .is_text = true}}};
+    if (named->statement.explain) named->columns = explained_columns();
   } else if (const auto* set = std::get_if<SetStatement>(&named->statement.what);
              set != nullptr &&
              (set->kind == SetStatement::Kind::kShow || set->kind == SetStatement::Kind::kSetConfig)) {
@@ -78,7 +77,7 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
 
 std::span<const ResultColumn> ClientSession::columns_of(const Named& named) const {
   // DECLARE binds a query, and gives no rows.
-  if (named.prepared == nullptr || named.statement.command() == nullptr || named.statement.explains)
+  if (named.prepared == nullptr || named.statement.command() == nullptr || named.statement.explain)
     return named.columns;
   return named.prepared->bound() == nullptr ? std::span<const ResultColumn>()
                                             : named.prepared->bound()->columns();

@@ -183,11 +183,18 @@ class ClientSession {
   // `alone`: it is all of its request, so it may be a transaction by itself.
   Ran run(Named& named, std::span<const Argument> parameters, std::span<const uint8_t> scales,
           ResultSink& rows, bool alone);
+  // `explain`: its plan is shown instead of its rows.
   Ran run_sql(Named& named, std::span<const Argument> parameters, std::span<const uint8_t> scales,
-              ResultSink& rows, bool alone);
+              ResultSink& rows, bool alone, const std::optional<ExplainOptions>& explain = {});
   Ran control(const syntax::Command& command);
   Ran change_schema(const ClientStatement& statement);
-  Ran explain(Named& named, ResultSink& rows);
+  Ran explain(Named& named, const ExplainOptions& options, std::span<const Argument> parameters,
+              std::span<const uint8_t> scales, ResultSink& rows);
+  static const std::vector<ResultColumn>& explained_columns();
+  // Runs a query that the session itself has written.
+  Ran run_own_query(const std::string& query, ResultSink& rows, bool alone);
+  Ran lock_tables(const LockStatement& lock, bool alone);
+  Ran set_constraints(const ConstraintsStatement& statement, bool alone);
   Ran prepare_named(const PrepareStatement& statement);
   Ran execute_named(const ExecuteStatement& statement, ResultSink& rows, bool alone);
   Ran declare(Named& named, const CursorStatement& statement, std::span<const Argument> parameters,

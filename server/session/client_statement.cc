@@ -7,6 +7,8 @@
 
 #include "base/ascii.h"
 #include "server/protocol/sqlstates.h"
+#include "server/session/client_explain.h"
+#include "server/session/client_locks.h"
 #include "server/session/client_tokens.h"
 
 namespace mneme {
@@ -16,6 +18,9 @@ struct Refused {
   std::string sqlstate;
   std::string message;
 };
+
+constexpr std::string_view kUnexplained =
+    "EXPLAIN explains a SELECT, an INSERT, an UPDATE, a DELETE, a CALL or an EXECUTE";
 
 [[noreturn]] void syntax_error(const Tokens& tokens) {
   throw Refused{sqlstate::kSyntaxError,
@@ -257,28 +262,6 @@ CopyStatement read_copy(Tokens& tokens) {
   return copy;
 }
 
-// Reads one option of EXPLAIN (...). Refuses an option that asks for something EXPLAIN doesn't show here.
-void read_explain_option(Tokens& tokens) {
-  const std::string option = take_name(tokens);
-  if (option == "format") {
-    const std::string format = tokens.take().text;
-    if (format != "text")
-      throw Refused{sqlstate::kNotSupported, "EXPLAIN explains as text alone; leave FORMAT out"};
-    return;
-  }
-  constexpr std::string_view kOptions[] = {"analyze", "buffers", "costs",   "settings",
-                                           "summary", "timing",  "verbose", "wal"};
-  if (std::ranges::find(kOptions, option) == std::end(kOptions))
-    throw Refused{sqlstate::kSyntaxError, fmt::format("unrecognized EXPLAIN option \"{}\"", option)};
-  const Token& next = tokens.peek();
-  const bool is_off = next.text == "off" || next.text == "false" || next.text == "0";
-  if (!is_off) {
-    throw Refused{sqlstate::kNotSupported,
-                  fmt::format("EXPLAIN with {} is not supported; leave it out", option)};
-  }
-  tokens.take();
-}
-
 // The text of a statement from here on, with blanks for what stands before it, so that places in it stay.
 std::string in_place(std::string_view text, const Tokens& tokens) {
   const size_t before = text.size() - tokens.rest().size();
@@ -286,26 +269,6 @@ std::string in_place(std::string_view text, const Tokens& tokens) {
   std::replace_if(
       rest.begin(), rest.begin() + static_cast<ptrdiff_t>(before), [](char c) { return c != '\n'; }, ' ');
   return rest;
-}
-
-// Returns the statement that EXPLAIN is asked about, with blanks for what stands before it, so that places in
-// it stay; nullopt where the statement is another one.
-std::optional<std::string> read_explain(std::string_view text) {
-  Tokens tokens(text);
-  if (!tokens.take_word("explain")) return std::nullopt;
-  if (tokens.take_mark("(")) {
-    do {
-      read_explain_option(tokens);
-    } while (tokens.take_mark(","));
-    if (!tokens.take_mark(")")) syntax_error(tokens);
-  } else {
-    for (const std::string_view option : {"analyze", "verbose"}) {
-      if (tokens.take_word(option))
-        throw Refused{sqlstate::kNotSupported,
-                      fmt::format("EXPLAIN with {} is not supported; leave it out", option)};
-    }
-  }
-  return in_place(text, tokens);
 }
 
 // The statement in PREPARE or DECLARE. `queries`: it must be a query.
@@ -467,8 +430,14 @@ std::optional<ClientStatement> read_own(std::string_view text) {
   ClientStatement statement;
   statement.text = text;
   if (tokens.at_end()) return statement;
-  if (tokens.take_word("set")) {
-    statement.what = read_set(tokens);
+  if (std::optional<LockStatement> lock = read_lock_table(tokens)) {
+    statement.what = *std::move(lock);
+  } else if (tokens.take_word("set")) {
+    if (tokens.take_word("constraints")) {
+      statement.what = read_constraints(tokens);
+    } else {
+      statement.what = read_set(tokens);
+    }
   } else if (tokens.take_word("show")) {
     statement.what = read_show(tokens, SetStatement::Kind::kShow);
   } else if (tokens.take_word("reset")) {
@@ -524,28 +493,39 @@ std::optional<ClientStatement> read_own(std::string_view text) {
 }  // namespace
 
 ReadStatement read_statement(std::string_view text) {
-  std::optional<std::string> explained;
+  std::optional<Explained> explained;
   try {
     explained = read_explain(text);
-    std::optional<ClientStatement> own = explained ? std::nullopt : read_own(text);
+    std::optional<ClientStatement> own = read_own(explained ? explained->text : text);
+    if (own && explained) {
+      auto* execute = std::get_if<ExecuteStatement>(&own->what);
+      if (execute == nullptr) throw Refused{sqlstate::kSyntaxError, std::string(kUnexplained)};
+      execute->explain = explained->options;
+      own->text = text;
+    }
     if (own) return {std::move(own), {}};
   } catch (const Refused& refused) {
     return {std::nullopt, StatementResult::failure(refused.sqlstate, refused.message)};
   } catch (StatementResult& failure) {
     return {std::nullopt, std::move(failure)};
   }
-  ParsedStatement parsed = parse_statement(explained ? *explained : text);
+  ParsedStatement parsed = parse_statement(explained ? explained->text : text);
   if (!parsed.command) return {std::nullopt, std::move(parsed.failure)};
-  if (explained && parsed.command->kind != syntax::Command::Kind::kOperation) {
-    return {std::nullopt,
-            StatementResult::failure(sqlstate::kSyntaxError,
-                                     "EXPLAIN explains a SELECT, an INSERT, an UPDATE or a DELETE")};
-  }
+  if (explained && parsed.command->kind != syntax::Command::Kind::kOperation &&
+      parsed.command->kind != syntax::Command::Kind::kCall)
+    return {std::nullopt, StatementResult::failure(sqlstate::kSyntaxError, std::string(kUnexplained))};
   ClientStatement statement;
   statement.text = text;
-  statement.explains = explained.has_value();
+  if (explained) statement.explain = explained->options;
   statement.what = std::make_shared<const syntax::Command>(*std::move(parsed.command));
   return {std::move(statement), {}};
+}
+
+StatementResult without_place(StatementResult failure) {
+  const std::string place = fmt::format("line {}:{}: ", failure.where.line, failure.where.column);
+  if (failure.where.line != 0 && failure.message.starts_with(place)) failure.message.erase(0, place.size());
+  failure.where = {};
+  return failure;
 }
 
 }  // namespace mneme

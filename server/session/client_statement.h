@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "procedures/session/explanation.h"
 #include "procedures/session/sql_session.h"
 
 namespace mneme {
@@ -66,6 +67,7 @@ struct PrepareStatement {
 struct ExecuteStatement {
   std::string name;
   std::vector<syntax::Expr> arguments;
+  std::optional<ExplainOptions> explain;  // EXPLAIN EXECUTE
 };
 
 // DECLARE name CURSOR FOR query; FETCH, MOVE and CLOSE of one.
@@ -84,11 +86,26 @@ struct CursorStatement {
   int64_t count = 1;
 };
 
+// LOCK TABLE: the names as they are written.
+struct LockStatement {
+  std::vector<std::string> tables;
+  // The mode keeps others from changing rows.
+  bool stops_writers = true;
+};
+
+// SET CONSTRAINTS: no names: ALL.
+struct ConstraintsStatement {
+  std::vector<std::string> names;
+  bool defers = false;
+};
+
 struct ClientStatement {
   std::string text;
-  bool explains = false;  // EXPLAIN: the command's plan is shown, and it does not run
+  std::optional<ExplainOptions> explain;  // EXPLAIN: the command's plan is shown
   std::variant<std::monostate, std::shared_ptr<const syntax::Command>, SetStatement, DiscardStatement,
-               CopyStatement, IdleStatement, PrepareStatement, ExecuteStatement, CursorStatement>
+               CopyStatement, IdleStatement, PrepareStatement, ExecuteStatement, CursorStatement,
+               LockStatement,
+               ConstraintsStatement>
       what;  // monostate: empty
 
   bool is_empty() const { return std::holds_alternative<std::monostate>(what); }
@@ -104,5 +121,9 @@ struct ReadStatement {
   StatementResult failure;
 };
 ReadStatement read_statement(std::string_view text);
+
+// Returns the failure of a statement that the session has written itself: its place is none in what the
+// client has written.
+StatementResult without_place(StatementResult failure);
 
 }  // namespace mneme

@@ -31,7 +31,8 @@ StatementResult tagged(std::string tag) {
 
 ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> parameters,
                                       std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
-  if (named.statement.command() != nullptr) return run_sql(named, parameters, scales, rows, alone);
+  if (named.statement.command() != nullptr)
+    return run_sql(named, parameters, scales, rows, alone, named.statement.explain);
   if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
   const ClientStatement& statement = named.statement;
   // A failure that the engine does not know of fails the block, too.
@@ -45,6 +46,10 @@ ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> pa
     return checked(prepare_named(*prepare));
   if (const auto* execute = std::get_if<ExecuteStatement>(&statement.what))
     return checked(execute_named(*execute, rows, alone));
+  if (const auto* lock = std::get_if<LockStatement>(&statement.what))
+    return checked(lock_tables(*lock, alone));
+  if (const auto* constraints = std::get_if<ConstraintsStatement>(&statement.what))
+    return checked(set_constraints(*constraints, alone));
   rows.begin(named.columns);
   if (const auto* cursor = std::get_if<CursorStatement>(&statement.what)) {
     switch (cursor->kind) {
@@ -65,10 +70,11 @@ ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> pa
 }
 
 ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument> parameters,
-                                          std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
+                                          std::span<const uint8_t> scales, ResultSink& rows, bool alone,
+                                          const std::optional<ExplainOptions>& options) {
   const syntax::Command& command = named.prepared->command();
   if (command.changes_schema()) return change_schema(named.statement);
-  if (named.statement.explains) return explain(named, rows);
+  if (options && !options->analyze) return explain(named, *options, parameters, scales, rows);
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
     return control(command);
@@ -86,6 +92,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     // A join or a group of many rows takes its time, for which this loop's other clients don't wait.
     if (named.prepared->bound()->may_take_long()) return {Done::kWork};
   }
+  if (options) return explain(named, *options, parameters, scales, rows);
   if (conflicts_ >= alone_at_conflicts_ && seat_.block() == SqlSession::Block::kNone) {
     if (waiting_ == Waiting::kNever) return {Done::kWork};
     std::optional<StatementResult> result =
@@ -102,21 +109,6 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     return {Done::kRetry};
   }
   return {Done::kYes, *std::move(result)};
-}
-
-ClientSession::Ran ClientSession::explain(Named& named, ResultSink& rows) {
-  if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
-  if (!seat_.take()) return {Done::kRetry};
-  std::vector<std::string> lines;
-  std::optional<StatementResult> result = seat_.session().explain(*named.prepared, lines);
-  if (!result) return {Done::kRetry};
-  if (!result->ok()) return {Done::kYes, *std::move(result)};
-  rows.begin(named.columns);
-  for (const std::string& line : lines) {
-    const Argument row = Argument::of(Value::of_text(line));
-    rows.add({&row, 1});
-  }
-  return {Done::kYes, tagged("EXPLAIN")};
 }
 
 ClientSession::Ran ClientSession::control(const syntax::Command& command) {

@@ -127,9 +127,81 @@ class Serve(EndToEndTest):
         self.assertEqual([line.strip(" ->") for line in joined],
                          ["Sort", "Sort Key: 2", "HashAggregate", "Nested Loop", "Scan on t a", "Range Scan on t b using t_v", "Key: v"])
         self.assertEqual(self.psql(server, "EXPLAIN (COSTS OFF) UPDATE t SET v = 1 WHERE v > 3;")[0], "Update on t")
-        result = server.client("psql", "-X", "-c", "EXPLAIN ANALYZE SELECT 1", "-v", "VERBOSITY=sqlstate")
-        self.assertIn("0A000", result.stderr)
+        for refused in ("EXPLAIN ANALYZE DELETE FROM t", "EXPLAIN VERBOSE SELECT 1", "EXPLAIN (BUFFERS) SELECT 1"):
+            result = server.client("psql", "-X", "-c", refused, "-v", "VERBOSITY=sqlstate")
+            self.assertIn("0A000", result.stderr, refused)
         self.assertEqual(self.psql(server, "SELECT count(*) FROM t;"), ["0"])
+
+    def test_explain_analyze_counts_the_rows_of_nodes(self):
+        server = self.serve("--create")
+        self.psql(server, """CREATE TABLE t (id int PRIMARY KEY, v int); CREATE TABLE u (id int PRIMARY KEY, t int);
+            INSERT INTO t SELECT g, g % 3 FROM generate_series(1, 10) g; INSERT INTO u SELECT g, g % 4 FROM generate_series(1, 20) g;""")
+        counted = self.psql(server, "EXPLAIN (ANALYZE, SUMMARY OFF) SELECT v, count(*) FROM t JOIN u ON u.t = t.id GROUP BY v ORDER BY 1 LIMIT 2;")
+        self.assertEqual([line.strip(" ->") for line in counted if "rows=" in line][:4],
+                         ["Limit (actual rows=2)", "Sort (actual rows=2)", "HashAggregate (actual rows=3)",
+                          "Hash Join (actual rows=15)"])
+        self.assertEqual(self.psql(server, "EXPLAIN (ANALYZE ON, TIMING OFF) SELECT * FROM t WHERE id = 1;"),
+                         ["Point Lookup on t using t_pkey (actual rows=1)", "  Key: id"])
+        timed = self.psql(server, "PREPARE of(int) AS SELECT DISTINCT v FROM t WHERE id > $1; EXPLAIN ANALYZE EXECUTE of(3);")
+        self.assertEqual(timed[0], "Unique (actual rows=3)")
+        self.assertRegex(timed[-1], r"^Execution Time: \d+\.\d{3} ms$")
+        self.assertEqual(self.psql(server, "BEGIN; EXPLAIN ANALYZE SELECT 1; INSERT INTO t VALUES (11, 0); COMMIT; SELECT count(*) FROM t;")[-1], "11")
+
+    def test_explain_of_a_call_shows_slices_and_lanes(self):
+        server = self.serve("--create")
+        self.psql(server, """CREATE TABLE account (id int PRIMARY KEY, owner int NOT NULL, balance int NOT NULL);
+            CREATE TABLE owner (id int PRIMARY KEY, accounts int NOT NULL);
+            CREATE TABLE note (id int PRIMARY KEY, text varchar(20));""")
+        self.psql(server, """CREATE PROCEDURE pay(p int, amount int) LANGUAGE plpgsql AS $$ DECLARE o int; b int; BEGIN
+            SELECT owner INTO o FROM account WHERE id = p;
+            SELECT accounts INTO b FROM owner WHERE id = o;
+            IF b = 0 THEN RAISE EXCEPTION 'none'; END IF;
+            UPDATE owner SET accounts = accounts + 1 WHERE id = o;
+            UPDATE account SET balance = balance + amount WHERE id = p; END $$;""")
+        self.psql(server, """CREATE PROCEDURE look(p int, INOUT b int) LANGUAGE plpgsql AS $$ BEGIN SELECT balance INTO b FROM account WHERE id = p; END $$;""")
+        self.psql(server, """CREATE PROCEDURE careful(p int) LANGUAGE plpgsql AS $$ BEGIN BEGIN INSERT INTO note VALUES (p, 'x');
+            EXCEPTION WHEN unique_violation THEN NULL; END; END $$;""")
+        plan = self.psql(server, "EXPLAIN CALL pay(1, 2);")
+        self.assertEqual(plan[:2], ["Call of pay", "  Log: the call and its arguments"])
+        said = "\n".join(plan)
+        for line in ("Slice: P1 in block", "not replayed, as no write needs it", "Lane: owner by id", "Lane: account by id",
+                     "Point Lookup on owner using owner_pkey"):
+            self.assertIn(line, said)
+        self.assertIn("  Log: nothing, as it only reads", self.psql(server, "EXPLAIN CALL look(1, NULL);"))
+        careful = self.psql(server, "EXPLAIN CALL careful(1);")
+        self.assertIn("Log: the rows that it changes (", careful[1])
+        self.assertIn("Lane: any, as no replayed call touches note", "\n".join(careful))
+        self.assertIn("  Log: the rows that it changes, as a part of its block",
+                      self.psql(server, "BEGIN; EXPLAIN CALL pay(1, 2); COMMIT;"))
+        insert = self.psql(server, "EXPLAIN INSERT INTO note VALUES (1, 'x');")
+        self.assertEqual(insert, ["Insert on note", "  Log: the rows that it changes", "  Lane: any, as no replayed call touches note"])
+        update = self.psql(server, "EXPLAIN UPDATE account SET balance = 0 WHERE id = 1;")
+        self.assertIn("  Log: the rows that it changes", update)
+        self.assertRegex("\n".join(update), "Lane: account by id, in block ")
+        self.assertEqual(self.psql(server, "SELECT count(*) FROM note;"), ["0"])
+
+    def test_explain_of_a_call_where_the_log_holds_rows(self):
+        server = self.serve("--create", "--log", "logical")
+        self.psql(server, "CREATE TABLE t (id int PRIMARY KEY, v int);")
+        self.psql(server, "CREATE PROCEDURE put(p int) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t VALUES (p, 1); END $$;")
+        self.assertEqual(self.psql(server, "EXPLAIN CALL put(1);"),
+                         ["Call of put", "  Log: the rows that it changes, as this log holds rows", "  ->  Insert on t",
+                          "        Statement: INSERT INTO t VALUES (p, 1)"])
+
+    def test_a_change_behind_lock_table_fails_the_block(self):
+        server = self.serve("--create")
+        self.psql(server, "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY); INSERT INTO t VALUES (1);")
+        psql = POSTGRES / "psql"
+        for mode, expected in (("SHARE", "40001"), ("ROW SHARE", "")):
+            self.psql(server, "DELETE FROM t WHERE id > 1;")
+            result = server.client("psql", "-X", "-q", "-v", "VERBOSITY=sqlstate", input=f"""
+                BEGIN;
+                LOCK TABLE t IN {mode} MODE;
+                \\! {psql} -X -q -c 'INSERT INTO t VALUES (2)'
+                INSERT INTO u VALUES ({len(mode)});
+                COMMIT;
+                """)
+            self.assertEqual(result.stderr.strip().removeprefix("ERROR:").strip(), expected, self.told(result))
 
     def test_constraints_hold_after_a_kill(self):
         server = self.serve("--create")
