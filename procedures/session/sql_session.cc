@@ -98,12 +98,12 @@ StatementResult SqlSession::ending_where_it_throws(Work&& work) {
   }
 }
 
-StatementResult SqlSession::run(const syntax::Command& command) {
+StatementResult SqlSession::run(const syntax::Command& command, StopRequest* stop) {
   CHECK(!command.changes_schema());
-  return ending_where_it_throws([&] { return run_text(command); });
+  return ending_where_it_throws([&] { return run_text(command, stop); });
 }
 
-StatementResult SqlSession::run_text(const syntax::Command& command) {
+StatementResult SqlSession::run_text(const syntax::Command& command, StopRequest* stop) {
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
     return durable(control(command));
@@ -122,7 +122,7 @@ StatementResult SqlSession::run_text(const syntax::Command& command) {
   }
   StatementResult texts;
   TextRows rows(texts);
-  StatementResult result = durable(execute(*bound, {}, rows));
+  StatementResult result = durable(execute(*bound, {}, rows, stop));
   if (!result.ok()) return result;
   result.columns.assign(bound->columns().begin(), bound->columns().end());
   result.rows = std::move(texts.rows);

@@ -99,7 +99,7 @@ void LiveSession::leave() {
   working_.schema_latch().leave(worker_);
 }
 
-StatementResult LiveSession::run(const std::string& text) {
+StatementResult LiveSession::run(const std::string& text, StopRequest* stop) {
   const ParsedStatement parsed = parse_statement(text);
   if (parsed.command && parsed.command->changes_schema()) {
     const syntax::Definition* made = parsed.command->definition ? &*parsed.command->definition : nullptr;
@@ -110,7 +110,7 @@ StatementResult LiveSession::run(const std::string& text) {
   if (!enter()) return in_way();
   StatementResult result;
   if (parsed.command) {
-    result = session_->run(*parsed.command);
+    result = session_->run(*parsed.command, stop);
   } else {
     session_->fail_block();
     result = parsed.failure;

@@ -69,7 +69,8 @@ class LiveSession {
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;
 
-  StatementResult run(const std::string& text);
+  // `stop`: may end a statement that changes no schema; nullptr: nothing does.
+  StatementResult run(const std::string& text, StopRequest* stop = nullptr);
 
   // Binds it to the present schema, unless it is: bound() has its types and columns then. A success, or why
   // it can't be. A statement that has once been described to a client keeps its columns, or is refused.
