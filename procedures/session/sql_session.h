@@ -126,6 +126,8 @@ class SqlSession {
   // only ROLLBACK can tell.
   bool has_read_rows() const { return has_read_rows_ || !savepoints_.empty(); }
   bool is_read_only() const { return is_read_only_; }
+  // The block, or the statements that follow outside of one, must write nothing, or may write.
+  void set_read_only(bool is_read_only) { is_read_only_ = is_read_only; }
 
  private:
   template <typename Work>

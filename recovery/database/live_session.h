@@ -90,6 +90,8 @@ class LiveSession {
   void rest() {
     if (is_inside_) working_.schema_latch().rest(worker_);
   }
+  // What SqlSession::set_read_only() has, and for changes of the schema, too. It holds until the next call.
+  void set_read_only(bool is_read_only) { read_only_ = is_read_only; }
   // For a statement that failed before it ran.
   void fail_block() {
     if (session_) session_->fail_block();
@@ -105,10 +107,12 @@ class LiveSession {
   StatementResult insert_rows(const syntax::Name& table, const std::vector<std::vector<Argument>>& rows);
   // Returns what a statement gets that would wait for ever for a change of the schema.
   static StatementResult in_way();
+  bool is_read_only() const;
   bool enter();
   bool try_enter();
   // Inside the latch.
   void follow_schema();
+  void follow_read_only();
   StatementResult bind(PreparedStatement& statement);
   void leave();
   struct Leave {  // also where an exception ends the statement
@@ -121,6 +125,7 @@ class LiveSession {
   const uint32_t change_threads_;
   const std::optional<std::chrono::milliseconds> lock_timeout_;
   const ProcedureCode code_;
+  std::optional<bool> read_only_;
   bool is_inside_ = false;
   // The session is for this version of the schema. Once the schema has changed, it is at rest, and refers to
   // tables that are gone.

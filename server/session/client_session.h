@@ -184,7 +184,8 @@ class ClientSession {
           ResultSink& rows, bool alone);
   Ran run_sql(Named& named, std::span<const Argument> parameters, std::span<const uint8_t> scales,
               ResultSink& rows, bool alone);
-  Ran control(const syntax::Command& command);
+  // `read_only`: what BEGIN says of the block, or nothing.
+  Ran control(const syntax::Command& command, std::optional<bool> read_only = std::nullopt);
   Ran change_schema(const ClientStatement& statement);
   Ran explain(Named& named, ResultSink& rows);
   Ran prepare_named(const PrepareStatement& statement);

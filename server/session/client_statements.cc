@@ -25,6 +25,16 @@ StatementResult tagged(std::string tag) {
   return result;
 }
 
+// What BEGIN says of the block: READ ONLY, READ WRITE, or nothing.
+std::optional<bool> read_only_mode(const ClientStatement& statement) {
+  const syntax::Command& command = *statement.command();
+  if (command.kind != syntax::Command::Kind::kBegin) return std::nullopt;
+  constexpr std::string_view kWrite = "write";
+  const auto found = std::ranges::search(statement.text, kWrite, {}, ascii_lower);
+  if (command.read_only || !found.empty()) return command.read_only;
+  return std::nullopt;
+}
+
 }  // namespace
 
 ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> parameters,
@@ -69,7 +79,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   if (named.statement.explains) return explain(named, rows);
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
-    return control(command);
+    return control(command, read_only_mode(named.statement));
   if (waiting_ == Waiting::kNever && host_.statements_wait()) return {Done::kWork};
   if (conflicts_ > 0 && monotonic_ns() < next_attempt_ns_) return {Done::kRetry};
   if (!alone) {
@@ -84,6 +94,8 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     // A join or a group of many rows takes its time, for which this loop's other clients don't wait.
     if (named.prepared->bound()->may_take_long()) return {Done::kWork};
   }
+  seat_.session().set_read_only(settings_.is_read_only());
+  settings_.runs_statement();
   const uint32_t attempts = host_.statements_wait() ? kMostAttempts : conflicts_ == 0 ? kAttemptsAtOnce : 1;
   std::optional<StatementResult> result =
       seat_.session().execute(*named.prepared, parameters, scales, rows, stop_.get(), attempts);
@@ -110,13 +122,13 @@ ClientSession::Ran ClientSession::explain(Named& named, ResultSink& rows) {
   return {Done::kYes, tagged("EXPLAIN")};
 }
 
-ClientSession::Ran ClientSession::control(const syntax::Command& command) {
+ClientSession::Ran ClientSession::control(const syntax::Command& command, std::optional<bool> read_only) {
   using Kind = syntax::Command::Kind;
   if (!seat_.take()) return {Done::kRetry};
   const SqlSession::Block before = seat_.block();
   if (command.kind == Kind::kBegin && is_implicit_) {
     is_implicit_ = false;  // it is the client's from here on
-    settings_.begin_block(command.isolation);
+    settings_.begin_block(command.isolation, read_only);
     return {Done::kYes, tagged(command.is_start ? "START TRANSACTION" : "BEGIN")};
   }
   const bool is_of_savepoint =
@@ -140,7 +152,7 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
   if (result->ok()) follow_savepoint(command);
   const SqlSession::Block after = seat_.block();
   if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen)
-    settings_.begin_block(command.isolation);
+    settings_.begin_block(command.isolation, read_only);
   if (before != SqlSession::Block::kNone && after == SqlSession::Block::kNone)
     after_block(result->ok() && result->tag == "COMMIT");
   return {Done::kYes, *std::move(result)};
@@ -178,6 +190,7 @@ ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement
     if (ended.done != Done::kYes || !ended.result.ok()) return ended;
   }
   if (!seat_.take()) return {Done::kRetry};
+  seat_.session().set_read_only(settings_.is_read_only());
   return {Done::kYes, seat_.session().run(statement.text)};
 }
 
