@@ -1,5 +1,5 @@
-// LineReader: reads what a person types at a terminal, a line at a time, with editing, a history of lines that
-// a file keeps, and completion by TAB (libedit).
+// LineReader: reads what a person types at a terminal, a line at a time, with editing, a history of lines
+// that a file keeps, and completion by TAB (libedit).
 //
 // Ctrl-C gives the line up. While no line is read the terminal is as it was before: Ctrl-C is a signal then.
 // Waiting     next(): for the person.

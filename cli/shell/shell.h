@@ -24,8 +24,8 @@ namespace mneme {
 
 class SqlShell {
  public:
-  // `script`: what stands before an error's line in its message; empty for what is typed. `keeps_going`: after
-  // a statement that has failed.
+  // `script`: what stands before an error's line in its message; empty for what is typed. `keeps_going`:
+  // after a statement that has failed.
   SqlShell(WorkingDatabase& working, const Output& output, std::string script, bool keeps_going);
 
   // One line, without its end. False: that is the end, for a failure or a command has ended the session.

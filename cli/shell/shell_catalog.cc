@@ -18,8 +18,8 @@ std::string in_quotes(std::string_view text) {
   return quoted + "'";
 }
 
-// psql's pattern as a regular expression: * is any text, ? any character, and letters outside of double quotes
-// are lower-case ones.
+// psql's pattern as a regular expression: * is any text, ? any character, and letters outside of double
+// quotes are lower-case ones.
 std::string regular_expression(std::string_view pattern) {
   std::string text = "^(";
   bool is_quoted = false;

@@ -12,8 +12,8 @@ namespace mneme::information_schema_rows {
 
 namespace {
 
-void add_column(const SystemCatalog& catalog, RowMaker& rows, const std::string& relation,
-                const Column& column, int64_t number) {
+void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string& relation,
+                 const Column& column, int64_t number) {
   rows.set("table_catalog", database_name(catalog)).set("table_name", relation);
   rows.set("column_name", column.name).set("ordinal_position", number);
   if (!column.initial.empty()) rows.set("column_default", oids::default_expression(column));
@@ -67,14 +67,14 @@ void columns(const SystemCatalog& catalog, RowMaker& rows) {
   for (const TableDefinition& table : catalog.program().catalog.tables()) {
     if (is_sequence(table)) continue;
     for (size_t i = 0; i < table.columns.size(); ++i) {
-      add_column(catalog, rows, table.name, table.columns[i], static_cast<int64_t>(i + 1));
+      list_column(catalog, rows, table.name, table.columns[i], static_cast<int64_t>(i + 1));
       rows.add();
     }
   }
   for (const View& view : catalog.program().views) {
     int64_t number = 0;
     for (const ResultColumn& column : relation_rows::columns_of(catalog, view)) {
-      add_column(catalog, rows, view.name, {column.name, column.type, true, ""}, ++number);
+      list_column(catalog, rows, view.name, {column.name, column.type, true, ""}, ++number);
       rows.set("is_updatable", "NO").add();
     }
   }

@@ -1,5 +1,5 @@
-// Relation rows: what pg_catalog says of tables, views, sequences and indexes, and of their columns. Private to
-// the room.
+// Relation rows: what pg_catalog says of tables, views, sequences and indexes, and of their columns. Private
+// to the room.
 #pragma once
 
 #include <vector>
