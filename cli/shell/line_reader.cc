@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -51,10 +52,12 @@ LineReader::LineReader(std::string history_file, Completions completions)
   el_set(editor_, EL_PROMPT, &LineReader::prompt_of);
   el_set(editor_, EL_EDITOR, "emacs");
   el_set(editor_, EL_HIST, history, history_);
-  // As the line is edited Ctrl-C is a key, so that no signal meets the editor.
-  el_set(editor_, EL_SETTY, "-d", "intr=", nullptr);
+  // As the line is edited Ctrl-C and Ctrl-Z are keys, so that no signal meets the editor.
+  el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
   el_set(editor_, EL_ADDFN, "mneme-give-up", "Gives the line up", &LineReader::give_up);
   el_set(editor_, EL_BIND, "^C", "mneme-give-up", nullptr);
+  el_set(editor_, EL_ADDFN, "mneme-suspend", "Suspends the program", &LineReader::suspend);
+  el_set(editor_, EL_BIND, "^Z", "mneme-suspend", nullptr);
   el_set(editor_, EL_ADDFN, "mneme-complete", "Completes the word", &LineReader::complete);
   el_set(editor_, EL_BIND, "^I", "mneme-complete", nullptr);
   el_set(editor_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
@@ -100,6 +103,13 @@ char* LineReader::prompt_of(EditLine* editor) {
 unsigned char LineReader::give_up(EditLine* editor, int) {
   of(editor).is_given_up_ = true;
   return CC_EOF;
+}
+
+unsigned char LineReader::suspend(EditLine* editor, int) {
+  el_set(editor, EL_PREP_TERM, 0);
+  std::raise(SIGTSTP);
+  el_set(editor, EL_PREP_TERM, 1);
+  return CC_REDISPLAY;
 }
 
 unsigned char LineReader::complete(EditLine* editor, int) {

@@ -34,6 +34,7 @@ class LineReader {
   static LineReader& of(EditLine* editor);
   static char* prompt_of(EditLine* editor);
   static unsigned char give_up(EditLine* editor, int key);
+  static unsigned char suspend(EditLine* editor, int key);
   static unsigned char complete(EditLine* editor, int key);
 
   const std::string history_file_;
