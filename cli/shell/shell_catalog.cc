@@ -96,6 +96,14 @@ class RelationText {
   }
 
   void add_sequence() {
+    const StatementResult owner = ask(
+        fmt::format("SELECT t.relname, a.attname FROM pg_catalog.pg_depend d, pg_catalog.pg_class t, "
+                    "pg_catalog.pg_attribute a WHERE d.objid = {} AND d.deptype = 'a' AND t.oid = d.refobjid "
+                    "AND a.attrelid = t.oid AND a.attnum = d.refobjsubid",
+                    oid_));
+    for (size_t row = 0; row < owner.rows.size(); ++row)
+      footers_.push_back(
+          fmt::format("Owned by: public.{}.{}", text_of(owner, row, 0), text_of(owner, row, 1)));
     print(ask(fmt::format("SELECT pg_catalog.format_type(seqtypid, NULL) AS \"Type\", seqstart AS \"Start\", "
                           "seqmin AS \"Minimum\", seqmax AS \"Maximum\", seqincrement AS \"Increment\", "
                           "CASE WHEN seqcycle THEN 'yes' ELSE 'no' END AS \"Cycles?\", seqcache AS \"Cache\" "

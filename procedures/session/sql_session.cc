@@ -140,6 +140,7 @@ StatementResult SqlSession::execute(const BoundStatement& statement, std::span<c
 StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
                                       ResultSink& rows) {
   if (block_ == Block::kFailed) return in_failed_block();
+  sequences_.set_read_only(is_read_only_);
   has_touched_rows_ |= statement.touches_rows();
   has_read_rows_ |=
       statement.touches_rows() &&

@@ -18,7 +18,7 @@ from serve_test import POSTGRES, Server
 SCHEMA = """
 CREATE TABLE account (id INT PRIMARY KEY, balance NUMERIC(12,2) NOT NULL DEFAULT 0, owner VARCHAR(20), CONSTRAINT one_owner UNIQUE (owner),
   CONSTRAINT is_positive CHECK (balance >= 0));
-CREATE TABLE entry (id SERIAL PRIMARY KEY, account INT NOT NULL REFERENCES account (id) ON DELETE CASCADE, at TIMESTAMP, line TEXT);
+CREATE TABLE entry (id SERIAL PRIMARY KEY, account INT NOT NULL REFERENCES account (id) ON DELETE CASCADE, at TIMESTAMP, line VARCHAR(20));
 CREATE INDEX entry_by_account ON entry (account, at);
 CREATE UNIQUE INDEX entry_lines ON entry (account, line);
 CREATE VIEW rich AS SELECT id, balance FROM account WHERE balance > 100;

@@ -2,7 +2,7 @@
 CREATE TABLE cat_item (id serial PRIMARY KEY, name varchar(10) NOT NULL DEFAULT 'it''s', price numeric(8,2) DEFAULT -1.5, made date DEFAULT '2020-01-01', at timestamp DEFAULT localtimestamp, small int DEFAULT -1, flag boolean DEFAULT true, letter char(3) DEFAULT 'a', note text DEFAULT 'x');
 CREATE VIEW cat_view (number, label, cost, twice, counted, letter, made) AS SELECT id, name, price, price * 2, count(*) OVER (), letter, made FROM cat_item;
 CREATE VIEW cat_over AS SELECT number, label || '!' AS loud FROM cat_view WHERE number > 1;
-CREATE FUNCTION cat_twice(a int, b numeric) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RETURN a * b; END $$;
+CREATE FUNCTION cat_twice(a int, b bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN a * b; END $$;
 CREATE PROCEDURE cat_note(p_a int, INOUT p_n varchar(20)) LANGUAGE plpgsql AS $x$ BEGIN p_n := 'n'; END $x$;
 SELECT c.relname, a.attnum, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attstorage FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid WHERE c.relname LIKE 'cat%' AND c.relkind IN ('r', 'v') AND a.attnum > 0 ORDER BY 1, 2;
 SELECT table_name, column_name, ordinal_position, is_nullable, data_type, character_maximum_length, numeric_precision, numeric_scale, udt_name, is_updatable FROM information_schema.columns WHERE table_name = 'cat_over' ORDER BY ordinal_position;
@@ -18,7 +18,7 @@ SELECT k.catcode, count(*) FROM pg_catalog.pg_get_keywords() AS k GROUP BY k.cat
 SELECT string_agg(word, ',' ORDER BY word) FROM pg_catalog.pg_get_keywords() WHERE word <> ALL ('{select,abort}'::text[]) AND catcode = 'R';
 SELECT relname FROM pg_class WHERE relname LIKE '%keywords%';
 SELECT typname, typinput = 'pg_catalog.array_in'::regproc AS is_array FROM pg_type WHERE typname IN ('int4', '_int4', 'text', '_text', 'numeric') ORDER BY 1;
-SELECT 'array_in'::regproc::oid, 'int4in'::regproc, 'textin'::regproc;
+SELECT 'array_in'::regproc::oid, 'int4in'::regproc::oid, 'textin'::regproc::oid;
 SELECT 'no_such_function'::regproc;
 SELECT 'trigger'::regtype::oid, 'pg_catalog.void'::regtype::oid;
 SELECT s.relname, t.relname, d.refobjsubid, d.deptype FROM pg_depend d JOIN pg_class s ON s.oid = d.objid JOIN pg_class t ON t.oid = d.refobjid WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND s.relkind = 'S' AND t.relname = 'cat_item' ORDER BY 1;
@@ -30,3 +30,5 @@ SELECT pg_get_function_sqlbody(oid) FROM pg_proc WHERE proname = 'cat_twice';
 DROP VIEW cat_over;
 DROP VIEW cat_view;
 SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relname LIKE 'cat\_view%';
+SELECT g FROM generate_series(1, 4) g WHERE g <> ALL ('{2,3}'::int[]) ORDER BY g;
+SELECT 1 <> ALL (ARRAY[2, NULL]), 1 <> ALL (ARRAY[1, NULL]), 1 <> ALL ('{}'::int[]), NULL::int <> ALL ('{1}'::int[]);
