@@ -78,8 +78,8 @@ constexpr const char* kProcedureColumns =
     "provariadic:o=0 "
     "prosupport:t=- prokind:t=p prosecdef:b=f proleakproof:b=f proisstrict:b=f proretset:b=f provolatile:t=v "
     "proparallel:t=u pronargs:o pronargdefaults:o=0 prorettype:o=2278 proargtypes:v proallargtypes:w "
-    "proargmodes:t "
-    "proargnames:t proargdefaults:t protrftypes:t prosrc:t probin:t prosqlbody:t proconfig:t proacl:t";
+    "proargmodes:a "
+    "proargnames:a proargdefaults:t protrftypes:t prosrc:t probin:t prosqlbody:t proconfig:t proacl:t";
 constexpr const char* kDatabaseColumns =
     "oid:o=16000 datname:t datdba:o=10 encoding:o=6 datlocprovider:t=c datistemplate:b=f datallowconn:b=t "
     "datconnlimit:o=-1 datfrozenxid:o=0 datminmxid:o=0 dattablespace:o=1663 datcollate:t=C datctype:t=C "
