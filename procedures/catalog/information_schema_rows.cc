@@ -44,7 +44,7 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
       {TypeKind::kBoolean, "bool"}, {TypeKind::kSmallInt, "int2"},   {TypeKind::kInt, "int4"},
       {TypeKind::kBigInt, "int8"},  {TypeKind::kNumeric, "numeric"}, {TypeKind::kDouble, "float8"},
       {TypeKind::kChar, "bpchar"},  {TypeKind::kVarchar, "varchar"}, {TypeKind::kTimestamp, "timestamp"},
-      {TypeKind::kReal, "float4"},  {TypeKind::kDate, "date"}};
+      {TypeKind::kReal, "float4"},  {TypeKind::kDecimal, "numeric"}, {TypeKind::kDate, "date"}};
   for (const auto& [kind, name] : kNames) {
     if (kind == column.type.kind) rows.set("udt_name", column.type.is_text ? "text" : name);
   }
