@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
-#include <fstream>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "base/file/file.h"
 #include "cli/command/commands.h"
@@ -18,83 +20,43 @@
 #include "cli/option/record_content_option.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
-#include "cli/output/result_table.h"
-#include "procedures/parser/statement_splitter.h"
+#include "cli/shell/line_reader.h"
+#include "cli/shell/shell.h"
 #include "recovery/database/data_directory.h"
-#include "recovery/database/live_session.h"
 
 namespace mneme {
 namespace {
 
-// Runs statements and shows what comes of each.
-class Shell {
+// Of the statement that runs at the terminal.
+StopRequest* stop_of_terminal = nullptr;
+
+// While it lives Ctrl-C ends the statement that runs, and not the program.
+class CancelOnInterrupt {
  public:
-  // `script`: what stands before an error's line in its message; empty for what is typed.
-  Shell(WorkingDatabase& working, const Output& output, std::string script, bool keeps_going)
-      : session_(working, WorkerId{0}, default_threads()),
-        output_(output),
-        script_(std::move(script)),
-        keeps_going_(keeps_going) {}
-
-  // Lines of statements. False: one has failed, and that is the end.
-  bool add(std::string_view lines) {
-    splitter_.add(lines);
-    while (const auto statement = splitter_.next()) {
-      if (!run(*statement)) return false;
-    }
-    return true;
+  explicit CancelOnInterrupt(StopRequest& stop) {
+    stop_of_terminal = &stop;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { stop_of_terminal->cancel(); };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, &former_);
   }
-  bool finish() {
-    const auto statement = splitter_.finish();
-    return !statement || run(*statement);
+  ~CancelOnInterrupt() {
+    sigaction(SIGINT, &former_, nullptr);
+    stop_of_terminal = nullptr;
   }
-
-  std::string prompt() const {
-    if (splitter_.in_statement()) return "mneme-> ";
-    switch (session_.block()) {
-      case SqlSession::Block::kNone:
-        return "mneme=> ";
-      case SqlSession::Block::kOpen:
-        return "mneme=*> ";
-      case SqlSession::Block::kFailed:
-        break;
-    }
-    return "mneme=!> ";
-  }
-  bool in_block() const { return session_.block() != SqlSession::Block::kNone; }
-  bool in_statement() const { return splitter_.in_statement(); }
-  size_t failures() const { return failures_; }
-  const Json& results() const { return results_; }
+  CancelOnInterrupt(const CancelOnInterrupt&) = delete;
+  CancelOnInterrupt& operator=(const CancelOnInterrupt&) = delete;
 
  private:
-  bool run(const StatementSplitter::Statement& statement) {
-    if (statement.text == ";") return true;
-    const StatementResult result = session_.run(statement.text);
-    Json object = result_json(result);
-    object["statement"] = statement.text;
-    results_.push_back(std::move(object));
-    if (!result.notice.empty()) say(fmt::format("NOTICE:  {}\n", result.notice));
-    if (!result.warning.empty()) say(fmt::format("WARNING:  {}\n", result.warning));
-    if (result.ok()) {
-      output_.text(result_text(result));
-      return true;
-    }
-    ++failures_;
-    const std::string place = script_.empty() ? "" : fmt::format("{}:{}: ", script_, statement.line);
-    say(fmt::format("{}ERROR:  {}: {}\n", place, result.sqlstate, result.message));
-    return keeps_going_;
-  }
-
-  static void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
-
-  LiveSession session_;
-  const Output& output_;
-  const std::string script_;
-  const bool keeps_going_;
-  StatementSplitter splitter_;
-  size_t failures_ = 0;
-  Json results_ = Json::array();
+  struct sigaction former_ = {};
 };
+
+// Where the lines that were typed are kept; empty: nowhere.
+std::string history_file() {
+  if (const char* const file = std::getenv("MNEME_HISTORY")) return file;
+  const char* const home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.mneme_history";
+}
 
 struct SqlCommand {
   std::string directory;
@@ -138,13 +100,14 @@ struct SqlCommand {
     for (const std::string& notice : opened->log().notices()) output.notice(notice);
     const bool typed = file.empty() && command_text.empty() && isatty(STDIN_FILENO) == 1;
     const std::string name = typed || !command_text.empty() ? "" : file.empty() ? "stdin" : file;
-    Shell shell(*opened, output, name, typed || keep_going);
+    SqlShell shell(*opened, output, name, typed || keep_going);
     if (typed) {
       read_terminal(shell);
     } else if (file.empty() && command_text.empty()) {
-      read_input(shell);
-    } else if (shell.add(*script)) {
-      shell.finish();
+      read_input(shell, std::cin);
+    } else {
+      std::istringstream lines(*script);
+      read_input(shell, lines);
     }
     return tell(shell, typed);
   }
@@ -177,32 +140,51 @@ struct SqlCommand {
     return std::move(created->working);
   }
 
-  static void read_terminal(Shell& shell) {
-    std::fputs("Statements end in a semicolon; \\q, or the end of the input, ends the session.\n", stderr);
+  static void read_terminal(SqlShell& shell) {
+    std::fputs("Statements end in a semicolon; \\? shows the commands, and \\q ends the session.\n", stderr);
+    const CancelOnInterrupt interrupt(shell.stop());
+    if (isatty(STDERR_FILENO) != 1) return read_with_prompts(shell);
+    LineReader reader(history_file(), [&](std::string_view text) { return shell.completions(text); });
+    for (std::string line;;) {
+      switch (reader.next(shell.prompt(), line)) {
+        case LineReader::End::kLine:
+          if (!shell.add(line)) return;
+          break;
+        case LineReader::End::kGivenUp:
+          shell.give_up();
+          break;
+        case LineReader::End::kInput:
+          std::fputs("\n", stderr);
+          return;
+      }
+    }
+  }
+
+  // Prompts go to a file.
+  static void read_with_prompts(SqlShell& shell) {
     for (std::string line;;) {
       std::fputs(shell.prompt().c_str(), stderr);
       if (!std::getline(std::cin, line)) break;
-      if (line == "\\q" && !shell.in_statement()) return;
-      shell.add(line + "\n");
+      if (!shell.add(line)) return;
     }
     std::fputs("\n", stderr);
   }
 
-  static void read_input(Shell& shell) {
-    for (std::string line; std::getline(std::cin, line);) {
-      if (!shell.add(line + "\n")) return;
+  static void read_input(SqlShell& shell, std::istream& input) {
+    for (std::string line; std::getline(input, line);) {
+      if (!shell.add(line)) return;
     }
     shell.finish();
   }
 
-  Result<void> tell(const Shell& shell, bool typed) const {
+  Result<void> tell(const SqlShell& shell, bool typed) const {
     if (shell.in_block()) {
       output.notice("the input ended inside a BEGIN block, which was rolled back");
     }
     RETURN_IF_ERROR(
         output.json({{"command", "sql"}, {"failed", shell.failures()}, {"statements", shell.results()}}));
     if (shell.failures() == 0 || typed) return {};
-    return failed("{} of {} statements failed", shell.failures(), shell.results().size());
+    return failed("{} of {} statements failed", shell.failures(), shell.attempts());
   }
 };
 

@@ -20,13 +20,25 @@ std::string centered(const std::string& text, size_t width) {
 
 std::string result_text(const StatementResult& result) {
   if (result.columns.empty()) return result.tag + "\n";
+  return table_text(result, "",
+                    {fmt::format("({} row{})", result.rows.size(), result.rows.size() == 1 ? "" : "s")});
+}
+
+std::string table_text(const StatementResult& result, std::string_view title,
+                       const std::vector<std::string>& footers) {
   std::vector<size_t> widths;
+  size_t whole = result.columns.size() * 3 - 1;
   for (size_t i = 0; i < result.columns.size(); ++i) {
     size_t width = count_characters(result.columns[i].name);
     for (const auto& row : result.rows) width = std::max(width, row[i] ? count_characters(*row[i]) : 0);
     widths.push_back(width);
+    whole += width;
   }
   std::string text;
+  if (!title.empty()) {
+    const size_t length = count_characters(title);
+    text += std::string(length < whole ? (whole - length) / 2 : 0, ' ') + std::string(title) + "\n";
+  }
   std::string rule;
   for (size_t i = 0; i < widths.size(); ++i) {
     text += fmt::format("{} {} ", i == 0 ? "" : "|", centered(result.columns[i].name, widths[i]));
@@ -37,15 +49,16 @@ std::string result_text(const StatementResult& result) {
     for (size_t i = 0; i < widths.size(); ++i) {
       const std::string& value = row[i] ? *row[i] : std::string();
       const bool to_the_right = result.columns[i].type.is_number();
-      text += i == 0 ? "" : "|";
       const std::string blanks(widths[i] - count_characters(value), ' ');
-      text += " " + (to_the_right ? blanks + value : value + blanks) + " ";
+      const bool is_last = i + 1 == widths.size();
+      text += i == 0 ? " " : "| ";
+      text += to_the_right ? blanks + value : is_last ? value : value + blanks;
+      if (!is_last) text += " ";
     }
-    while (text.back() == ' ') text.pop_back();
     text += "\n";
   }
-  text += fmt::format("({} row{})\n\n", result.rows.size(), result.rows.size() == 1 ? "" : "s");
-  return text;
+  for (const std::string& footer : footers) text += footer + "\n";
+  return text + "\n";
 }
 
 Json result_json(const StatementResult& result) {

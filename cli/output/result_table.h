@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/output/output.h"
 #include "procedures/session/sql_session.h"
@@ -11,6 +13,10 @@ namespace mneme {
 
 // The table, with NULL as nothing, "(1 row)" and an empty line; without columns the tag.
 std::string result_text(const StatementResult& result);
+
+// The table with a title over it, unless that is empty, these lines below it, and an empty line.
+std::string table_text(const StatementResult& result, std::string_view title,
+                       const std::vector<std::string>& footers);
 
 // {"tag","columns":[{"name","type"}],"rows":[[...]]}, or {"sqlstate","message"}. Values are text, or null.
 Json result_json(const StatementResult& result);

@@ -267,6 +267,13 @@ std::optional<syntax::Expr> ExpressionBinder::any_of_parameter(const syntax::Exp
 
 Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
   if (std::optional<syntax::Expr> list = list_of_array(expr)) return bind_in_list(*list);
+  if (expr.op == Op::kNotEqual && expr.is_all) {
+    // x <> ALL (a) is NOT x = ANY (a).
+    syntax::Expr any = expr;
+    any.op = Op::kEqual;
+    any.is_all = false;
+    return negate_if(true, bind_any(any));
+  }
   if (const std::optional<syntax::Expr> plain = any_of_parameter(expr)) return bind_any(*plain);
   if (std::optional<Expr> call = bind_any_of_text(expr)) return *std::move(call);
   if (expr.op != Op::kEqual || expr.is_all) {

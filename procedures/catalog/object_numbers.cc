@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme::oids {
@@ -170,6 +171,111 @@ int64_t result_type(const ir::Procedure& procedure) {
     return oid_of(procedure.variables[only->variable.value].type);
   }
   return oid_of(procedure.variables[procedure.parameters.back().variable.value].type);
+}
+
+namespace {
+
+struct InputFunction {
+  int64_t type;
+  int64_t number;
+  std::string_view name;
+};
+constexpr InputFunction kInputFunctions[] = {
+    {16, 1242, "boolin"},         {18, 1245, "charin"},         {19, 34, "namein"},
+    {20, 460, "int8in"},          {21, 38, "int2in"},           {23, 42, "int4in"},
+    {25, 46, "textin"},           {26, 1798, "oidin"},          {700, 200, "float4in"},
+    {701, 214, "float8in"},       {1042, 1044, "bpcharin"},     {1043, 1046, "varcharin"},
+    {1082, 1084, "date_in"},      {1114, 1312, "timestamp_in"}, {1700, 1701, "numeric_in"},
+    {kVoidType, 2298, "void_in"}, {0, kArrayIn, "array_in"}};
+
+const SourcePiece* source_of(const Program& program, const ir::Procedure& procedure) {
+  for (const SourcePiece& piece : program.source.pieces()) {
+    if (piece.kind == SourcePiece::Kind::kProcedure && piece.name == procedure.name) return &piece;
+  }
+  return nullptr;
+}
+
+// The places of a definition's body, and of its two dollar quotes.
+struct BodyPlaces {
+  size_t begin;
+  size_t end;
+  size_t quote_length;
+};
+std::optional<BodyPlaces> find_body(std::string_view definition) {
+  const size_t quote = definition.find('$');
+  if (quote == definition.npos) return std::nullopt;
+  const size_t quote_end = definition.find('$', quote + 1);
+  if (quote_end == definition.npos) return std::nullopt;
+  const std::string_view mark = definition.substr(quote, quote_end + 1 - quote);
+  const size_t end = definition.find(mark, quote_end + 1);
+  if (end == definition.npos) return std::nullopt;
+  return BodyPlaces{quote_end + 1, end, mark.size()};
+}
+
+}  // namespace
+
+std::string procedure_body(const Program& program, const ir::Procedure& procedure) {
+  const SourcePiece* source = source_of(program, procedure);
+  const std::optional<BodyPlaces> body = source == nullptr ? std::nullopt : find_body(source->text);
+  return body ? source->text.substr(body->begin, body->end - body->begin) : "";
+}
+
+std::string procedure_definition(const Program& program, const ir::Procedure& procedure) {
+  const SourcePiece* source = source_of(program, procedure);
+  if (source == nullptr) return "";
+  const std::optional<BodyPlaces> body = find_body(source->text);
+  if (!body) return source->text;
+  const std::string_view kind = procedure.is_function ? "function" : "procedure";
+  std::string text =
+      fmt::format("CREATE OR REPLACE {} public.{}({})\n", procedure.is_function ? "FUNCTION" : "PROCEDURE",
+                  procedure.name, procedure_arguments(procedure));
+  if (procedure.is_function) text += fmt::format(" RETURNS {}\n", formatted_type(result_type(procedure), -1));
+  // What the definition says besides stays as it was written.
+  const std::string around = source->text.substr(0, body->begin - body->quote_length) +
+                             source->text.substr(body->end + body->quote_length);
+  const auto says = [&](std::string_view word) {
+    return std::ranges::search(around, word, {}, ascii_lower, ascii_lower).begin() != around.end();
+  };
+  for (const char* word :
+       {"language sql", "immutable", "stable", "strict", "leakproof", "security", "parallel", "cost "}) {
+    if (says(word)) return source->text;
+  }
+  return text +
+         fmt::format(" LANGUAGE plpgsql\nAS ${}${}${}$\n", kind, procedure_body(program, procedure), kind);
+}
+
+std::string default_expression(const Column& column) {
+  const std::string& text = column.initial;
+  const bool is_quoted = text.size() > 1 && text.front() == '\'' && text.back() == '\'';
+  if (is_quoted && column.type.kind == TypeKind::kChar) return text + "::bpchar";
+  if (is_quoted) return text + "::" + formatted_type(oid_of(column.type), -1);
+  constexpr std::string_view kNext = "nextval('";
+  if (text.starts_with(kNext) && text.ends_with("')")) return text.substr(0, text.size() - 1) + "::regclass)";
+  const auto is_of_number = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };
+  if (text.size() > 1 && text[0] == '-' &&
+      std::ranges::all_of(std::string_view(text).substr(1), is_of_number)) {
+    const bool has_point = text.find('.') != text.npos;
+    return fmt::format("'{}'::{}", text, has_point ? "numeric" : text.size() > 10 ? "bigint" : "integer");
+  }
+  for (const std::string_view word : {"CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE"}) {
+    if (std::ranges::equal(text, word, {}, ascii_lower, ascii_lower)) return std::string(word);
+  }
+  return text;
+}
+
+int64_t input_function(int64_t type) {
+  const auto found = std::ranges::find(kInputFunctions, type, &InputFunction::type);
+  return found == std::end(kInputFunctions) ? 0 : found->number;
+}
+
+std::optional<int64_t> find_input_function(std::string_view name) {
+  const auto found = std::ranges::find(kInputFunctions, name, &InputFunction::name);
+  return found == std::end(kInputFunctions) ? std::nullopt : std::optional(found->number);
+}
+
+std::string_view input_function_name(int64_t number) {
+  const auto found = std::ranges::find(kInputFunctions, number, &InputFunction::number);
+  return found == std::end(kInputFunctions) ? std::string_view() : found->name;
 }
 
 }  // namespace mneme::oids

@@ -24,6 +24,8 @@ inline constexpr int64_t kPlpgsql = 13500;
 inline constexpr int64_t kDefaultCollation = 100;
 inline constexpr int64_t kVoidType = 2278;
 inline constexpr int64_t kRecordType = 2249;
+inline constexpr int64_t kTriggerType = 2279;
+inline constexpr int64_t kArrayIn = 750;
 
 inline int64_t of_system_table(uint32_t number) {
   return 1000 + int64_t{number};
@@ -69,6 +71,17 @@ std::string formatted_type(int64_t type, int64_t modifier);
 std::string index_definition(const Program& program, const IndexDefinition& index);
 std::string constraint_definition(const Program& program, const Constraint& constraint);
 std::string procedure_arguments(const ir::Procedure& procedure);
+// What stands between the dollar quotes.
+std::string procedure_body(const Program& program, const ir::Procedure& procedure);
+// A statement that makes the procedure, as PostgreSQL writes it.
+std::string procedure_definition(const Program& program, const ir::Procedure& procedure);
+// A column's DEFAULT, as PostgreSQL writes it: a constant's type stands behind it.
+std::string default_expression(const Column& column);
+// The number of the function that reads a type's values, as pg_type has it; 0: the type is not known.
+int64_t input_function(int64_t type);
+// The same by its name, and the name of such a number; an empty one if no type has it.
+std::optional<int64_t> find_input_function(std::string_view name);
+std::string_view input_function_name(int64_t number);
 // The type of what a routine returns: void where it returns nothing.
 int64_t result_type(const ir::Procedure& procedure);
 // The names of a table's columns, with commas between.

@@ -103,21 +103,6 @@ bool regexp_replace(Arguments arguments, Arena& arena, Value& result, SqlError& 
   return give_text(replaced, arena, result);
 }
 
-Value list_of(const ArrayElements& elements, Arena& arena) {
-  fmt::memory_buffer text;
-  text.push_back('{');
-  for (size_t i = 0; i < elements.size(); ++i) {
-    if (i > 0) text.push_back(',');
-    if (elements[i]) {
-      append_array_element(*elements[i], text);
-    } else {
-      text.append(std::string_view("NULL"));
-    }
-  }
-  text.push_back('}');
-  return Value::of_text(arena.copy({text.data(), text.size()}));
-}
-
 bool regexp_match(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   if (!find(arguments, 2, false, {}, arena, found, error)) return false;
@@ -128,7 +113,7 @@ bool regexp_match(Arguments arguments, Arena& arena, Value& result, SqlError& er
     elements.emplace_back();
     if (match[group].is_there()) elements.back() = part_of(arguments[0].as_text(), match[group]);
   }
-  result = list_of(elements, arena);
+  result = array_of(elements, arena);
   return true;
 }
 
@@ -173,7 +158,7 @@ bool regexp_split(Arguments arguments, Arena& arena, Value& result, SqlError& er
     at = match[0].end;
   }
   elements.emplace_back(text.substr(at));
-  result = list_of(elements, arena);
+  result = array_of(elements, arena);
   return true;
 }
 

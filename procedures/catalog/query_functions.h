@@ -15,6 +15,7 @@
 #include "engine/schema/type.h"
 #include "engine/schema/value.h"
 #include "procedures/ir/sql_error.h"
+#include "procedures/values/array_text.h"
 
 namespace mneme {
 
@@ -35,6 +36,8 @@ struct QueryFunction {
 // Functions of text and numbers, and those of arrays.
 std::span<const QueryFunction> text_query_functions();
 std::span<const QueryFunction> array_query_functions();
+// The array of these elements, as its text.
+Value array_of(const ArrayElements& elements, Arena& arena);
 // All of them, by number.
 size_t count_query_functions();
 const QueryFunction& query_function(size_t number);

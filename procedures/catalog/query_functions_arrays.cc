@@ -9,17 +9,6 @@
 
 namespace mneme {
 
-namespace {
-
-constexpr Type kArrayType{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kTextElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
-constexpr Type kIntElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kInt};
-constexpr Type kElement{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kSmallNumber{.kind = TypeKind::kInt};
-constexpr Type kTruthValue{.kind = TypeKind::kBoolean};
-
-using Arguments = std::span<const Value>;
-
 Value array_of(const ArrayElements& elements, Arena& arena) {
   fmt::memory_buffer text;
   text.push_back('{');
@@ -34,6 +23,17 @@ Value array_of(const ArrayElements& elements, Arena& arena) {
   text.push_back('}');
   return Value::of_text(arena.copy({text.data(), text.size()}));
 }
+
+namespace {
+
+constexpr Type kArrayType{.kind = TypeKind::kVarchar, .is_text = true};
+constexpr Type kTextElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
+constexpr Type kIntElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kInt};
+constexpr Type kElement{.kind = TypeKind::kVarchar, .is_text = true};
+constexpr Type kSmallNumber{.kind = TypeKind::kInt};
+constexpr Type kTruthValue{.kind = TypeKind::kBoolean};
+
+using Arguments = std::span<const Value>;
 
 // NULL is an array without elements.
 bool read_array(const Value& value, Arena& arena, ArrayElements& elements, SqlError& error) {

@@ -99,7 +99,8 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
   }
   if (type == "regproc" || type == "regprocedure") {
     const ir::Procedure* procedure = program_.find_procedure(plain);
-    return procedure == nullptr ? std::nullopt : std::optional(oids::of(procedure->id));
+    if (procedure == nullptr) return oids::find_input_function(plain);
+    return oids::of(procedure->id);
   }
   if (type == "regnamespace") {
     if (plain == "public") return oids::kPublic;
@@ -115,9 +116,19 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
     std::string_view name;
     int64_t number;
   };
-  constexpr Alias kAliases[] = {{"int4", 23},      {"int8", 20},       {"int2", 21},    {"int", 23},
-                                {"bool", 16},      {"float8", 701},    {"float4", 700}, {"bpchar", 1042},
-                                {"varchar", 1043}, {"timestamp", 1114}};
+  constexpr Alias kAliases[] = {{"trigger", oids::kTriggerType},
+                                {"void", oids::kVoidType},
+                                {"record", oids::kRecordType},
+                                {"int4", 23},
+                                {"int8", 20},
+                                {"int2", 21},
+                                {"int", 23},
+                                {"bool", 16},
+                                {"float8", 701},
+                                {"float4", 700},
+                                {"bpchar", 1042},
+                                {"varchar", 1043},
+                                {"timestamp", 1114}};
   for (const Alias& alias : kAliases) {
     if (alias.name == plain) return alias.number;
   }

@@ -126,7 +126,9 @@ Value function_result(const SystemCatalog& catalog, Arguments arguments, Arena& 
 Value procedure_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const ir::Procedure* procedure = oids::procedure(catalog.program(), arguments[0].as_int());
-  return text_in(arena, procedure == nullptr ? std::to_string(arguments[0].as_int()) : procedure->name);
+  if (procedure != nullptr) return text_in(arena, procedure->name);
+  const std::string_view input = oids::input_function_name(arguments[0].as_int());
+  return text_in(arena, input.empty() ? std::to_string(arguments[0].as_int()) : std::string(input));
 }
 
 Value schema_name(const SystemCatalog&, Arguments arguments, Arena& arena) {
@@ -318,11 +320,7 @@ Value procedure_definition(const SystemCatalog& catalog, Arguments arguments, Ar
   const ir::Procedure* procedure =
       arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
   if (procedure == nullptr) return Value::null();
-  for (const SourcePiece& piece : catalog.program().source.pieces()) {
-    if (piece.kind == SourcePiece::Kind::kProcedure && piece.name == procedure->name)
-      return text_in(arena, piece.text);
-  }
-  return Value::null();
+  return text_in(arena, oids::procedure_definition(catalog.program(), *procedure));
 }
 
 Value pretty_size(const SystemCatalog&, Arguments arguments, Arena& arena) {
@@ -422,6 +420,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_char_to_encoding", 1, {kString}, 1, kNumber, encoding_number},
     {"getdatabaseencoding", 0, {}, 0, kString, encoding_name},
     {"pg_tablespace_location", 1, {kNumber}, 1, kString, nothing},
+    {"pg_get_function_sqlbody", 1, {kNumber}, 1, kString, nothing},
     {"pg_get_functiondef", 1, {kNumber}, 1, kString, procedure_definition},
     // How much room a table takes is not told here.
     {"pg_table_size", 1, {kNumber}, 1, kNumber, nothing},

@@ -44,14 +44,20 @@ struct SystemTable {
   std::vector<query::Column> columns;
   std::vector<Value> defaults;
   void (*rows)(const SystemCatalog& catalog, RowMaker& rows);  // nullptr: none
+
+  // A function in FROM, which no catalog lists as a table: its name ends in ().
+  bool is_function() const { return name.ends_with(')'); }
 };
 
 // Returns all system tables. A table's number is its place here.
 const std::vector<SystemTable>& system_tables();
 
 std::string database_name(const SystemCatalog& catalog);
+std::string owner_name(const SystemCatalog& catalog);
 
 // Returns {1,2} for a key's columns, as they are counted from 1.
 std::string column_numbers(const std::vector<ColumnId>& columns);
+// Returns 1,2 as the vector 1 2.
+std::string with_blanks(std::string text);
 
 }  // namespace mneme

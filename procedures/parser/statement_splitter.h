@@ -28,6 +28,8 @@ class StatementSplitter {
 
   // A statement has begun that has not ended yet.
   bool in_statement() const { return begun_; }
+  // The text ends inside of a string, a quoted name, a comment or a body.
+  bool in_quotes() const { return state_ != State::kPlain; }
 
  private:
   enum class State { kPlain, kString, kQuotedName, kLineComment, kBlockComment, kBody };

@@ -198,8 +198,11 @@ std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, Ex
   const std::string name(arg.constant.as_text());
   const std::optional<int64_t> object = binder_.provider_->find_object(type, name);
   if (!object) {
-    refuse_as(type == "regclass" ? sqlstate::kUndefinedTable : sqlstate::kUndefinedObject, cast.where,
-              "{} \"{}\" does not exist", type == "regclass" ? "relation" : type.substr(3), name);
+    const bool is_routine = type == "regproc" || type == "regprocedure";
+    refuse_as(type == "regclass" ? sqlstate::kUndefinedTable
+              : is_routine       ? sqlstate::kUndefinedFunction
+                                 : sqlstate::kUndefinedObject,
+              cast.where, "{} \"{}\" does not exist", type == "regclass" ? "relation" : type.substr(3), name);
   }
   arg.constant = Value::of_int(*object);
   arg.type = kCountType;

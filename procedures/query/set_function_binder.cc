@@ -142,6 +142,14 @@ std::optional<FromStep::SetFunction> SelectBinder::bind_series_of_times(std::spa
 }
 
 void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
+  if (item.args.empty() && !item.with_ordinality && binder_.provider_ != nullptr) {
+    if (const auto provided = binder_.provider_->find(item.schema, item.name.text + "()")) {
+      step.source = FromStep::Source::kProvided;
+      step.provided = *provided;
+      const std::span<const Column> columns = binder_.provider_->columns(*provided);
+      return add_columns(item, step, {columns.begin(), columns.end()});
+    }
+  }
   step.source = FromStep::Source::kSets;
   step.sets.push_back(bind_set_function(item.name.text, item.args, item.name.where));
   for (const Expr& arg : step.sets[0].args) {

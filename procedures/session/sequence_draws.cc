@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* kConflictState = "40001";
 constexpr const char* kNotDrawnYet = "55000";
+constexpr const char* kReadOnly = "25006";
 constexpr ColumnId kLastValue{0};
 constexpr ColumnId kIsCalled{2};
 
@@ -30,7 +31,12 @@ std::optional<int64_t> number_after(int64_t number, const SequenceOptions& optio
 
 bool SequenceDraws::apply(ir::Function function, TableId sequence, std::span<const Value> args,
                           EvaluationContext& context, Value& result) {
-  if (function == ir::Function::kNextValue) return next(sequence, context, result);
+  const bool is_draw = function == ir::Function::kNextValue;
+  if (is_read_only_ && (is_draw || function == ir::Function::kSetValue)) {
+    return fail(context.error, context.arena, kReadOnly, "cannot execute {}() in a read-only transaction",
+                is_draw ? "nextval" : "setval");
+  }
+  if (is_draw) return next(sequence, context, result);
   if (function == ir::Function::kSetValue) return set(sequence, args, context, result);
   const bool is_last = function == ir::Function::kLastValue;
   const TableDefinition* table =

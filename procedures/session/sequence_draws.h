@@ -25,6 +25,9 @@ class SequenceDraws final : public Sequences {
   bool apply(ir::Function function, TableId sequence, std::span<const Value> args, EvaluationContext& context,
              Value& result) override;
 
+  // Whether a transaction that must write nothing runs: then numbers are not drawn.
+  void set_read_only(bool is_read_only) { is_read_only_ = is_read_only; }
+
   // The transaction has ended so. What it wrote of sequences counts, or does not.
   void committed();
   void rolled_back() { written_.clear(); }
@@ -48,6 +51,7 @@ class SequenceDraws final : public Sequences {
 
   Database& database_;
   Transaction& transaction_;
+  bool is_read_only_ = false;
   std::vector<Written> written_;
   std::map<std::string, int64_t> drawn_;  // by sequence: the last one, for currval()
   std::string last_drawn_;                // the sequence, for lastval()

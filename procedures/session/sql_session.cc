@@ -102,12 +102,12 @@ StatementResult SqlSession::ending_where_it_throws(Work&& work) {
   }
 }
 
-StatementResult SqlSession::run(const syntax::Command& command) {
+StatementResult SqlSession::run(const syntax::Command& command, StopRequest* stop) {
   CHECK(!command.changes_schema());
-  return ending_where_it_throws([&] { return run_text(command); });
+  return ending_where_it_throws([&] { return run_text(command, stop); });
 }
 
-StatementResult SqlSession::run_text(const syntax::Command& command) {
+StatementResult SqlSession::run_text(const syntax::Command& command, StopRequest* stop) {
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
     return durable(control(command));
@@ -126,7 +126,7 @@ StatementResult SqlSession::run_text(const syntax::Command& command) {
   }
   StatementResult texts;
   TextRows rows(texts);
-  StatementResult result = durable(execute(*bound, {}, rows));
+  StatementResult result = durable(execute(*bound, {}, rows, stop));
   if (!result.ok()) return result;
   result.columns.assign(bound->columns().begin(), bound->columns().end());
   result.rows = std::move(texts.rows);
@@ -144,6 +144,7 @@ StatementResult SqlSession::execute(const BoundStatement& statement, std::span<c
 StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
                                       ResultSink& rows) {
   if (block_ == Block::kFailed) return in_failed_block();
+  sequences_.set_read_only(is_read_only_);
   has_touched_rows_ |= statement.touches_rows();
   has_read_rows_ |=
       statement.touches_rows() &&

@@ -103,7 +103,8 @@ class SqlSession {
 
   // Anything but a change of the schema. Where it throws, as for want of memory, the transaction has ended:
   // nothing was changed, or the statement is committed. A block has failed then.
-  StatementResult run(const syntax::Command& command);
+  // `stop`: as execute() has it.
+  StatementResult run(const syntax::Command& command, StopRequest* stop = nullptr);
   // The same for a statement that is bound, with a value for each of its parameters, of the parameter's type.
   // Its rows go to the sink; it does not wait until the result is durable. `stop`: may end it; nullptr:
   // nothing does. `most_attempts`: of a statement outside of a block, after which it has given up.
@@ -129,11 +130,13 @@ class SqlSession {
   // only ROLLBACK can tell.
   bool has_read_rows() const { return has_read_rows_ || !savepoints_.empty(); }
   bool is_read_only() const { return is_read_only_; }
+  // The block, or the statements that follow outside of one, must write nothing, or may write.
+  void set_read_only(bool is_read_only) { is_read_only_ = is_read_only; }
 
  private:
   template <typename Work>
   StatementResult ending_where_it_throws(Work&& work);
-  StatementResult run_text(const syntax::Command& command);
+  StatementResult run_text(const syntax::Command& command, StopRequest* stop);
   StatementResult run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
                             ResultSink& rows);
   StatementResult run_query(const BoundQuery& query, ir::OperationKind kind,

@@ -62,22 +62,26 @@ LiveSession::~LiveSession() {
 bool LiveSession::enter() {
   if (is_inside_) {
     working_.schema_latch().go_on(worker_);
+    follow_read_only();
     return true;
   }
   if (working_.schema_latch().enter(worker_) != SchemaLatch::Entered::kInside) return false;
   is_inside_ = true;
   follow_schema();
+  follow_read_only();
   return true;
 }
 
 bool LiveSession::try_enter() {
   if (is_inside_) {
     working_.schema_latch().go_on(worker_);
+    follow_read_only();
     return true;
   }
   if (!working_.schema_latch().try_enter(worker_)) return false;
   is_inside_ = true;
   follow_schema();
+  follow_read_only();
   return true;
 }
 
@@ -95,15 +99,29 @@ void LiveSession::follow_schema() {
   version_ = working_.schema_version();
 }
 
+void LiveSession::follow_read_only() {
+  if (read_only_) session_->set_read_only(*read_only_);
+}
+
+bool LiveSession::is_read_only() const {
+  return read_only_.value_or(block() != SqlSession::Block::kNone && session_->is_read_only());
+}
+
 void LiveSession::leave() {
   if (!is_inside_ || block() != SqlSession::Block::kNone) return;
   is_inside_ = false;
   working_.schema_latch().leave(worker_);
 }
 
-StatementResult LiveSession::run(const std::string& text) {
+StatementResult LiveSession::run(const std::string& text, StopRequest* stop) {
   const ParsedStatement parsed = parse_statement(text);
   if (parsed.command && parsed.command->changes_schema()) {
+    if (is_read_only() && block() != SqlSession::Block::kFailed) {
+      fail_block();
+      return StatementResult::failure(
+          sqlstate::kReadOnlyTransaction,
+          fmt::format("cannot execute {} in a read-only transaction", tag_of_change(*parsed.command)));
+    }
     const syntax::Definition* made = parsed.command->definition ? &*parsed.command->definition : nullptr;
     if (made != nullptr && made->table && made->table->query) return create_from_query(*parsed.command);
     return change(*parsed.command, text);
@@ -112,7 +130,7 @@ StatementResult LiveSession::run(const std::string& text) {
   if (!enter()) return in_way();
   StatementResult result;
   if (parsed.command) {
-    result = session_->run(*parsed.command);
+    result = session_->run(*parsed.command, stop);
   } else {
     session_->fail_block();
     result = parsed.failure;
@@ -230,6 +248,7 @@ std::optional<StatementResult> LiveSession::execute_alone(PreparedStatement& sta
   SchemaLatch::Change others(working_.schema_latch());
   if (others.stop_workers(longest) != SchemaLatch::Change::Stopped::kStopped) return std::nullopt;
   follow_schema();
+  follow_read_only();
   return bind_and_execute(statement, parameters, scales, rows, stop, kMostAttempts);
 }
 

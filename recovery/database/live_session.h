@@ -71,7 +71,8 @@ class LiveSession {
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;
 
-  StatementResult run(const std::string& text);
+  // `stop`: may end a statement that changes no schema; nullptr: nothing does.
+  StatementResult run(const std::string& text, StopRequest* stop = nullptr);
 
   // Binds it to the present schema, unless it is: bound() has its types and columns then. A success, or why
   // it can't be. A statement that has once been described to a client keeps its columns, or is refused.
@@ -102,6 +103,8 @@ class LiveSession {
   void rest() {
     if (is_inside_) working_.schema_latch().rest(worker_);
   }
+  // What SqlSession::set_read_only() has, and for changes of the schema, too. It holds until the next call.
+  void set_read_only(bool is_read_only) { read_only_ = is_read_only; }
   // For a statement that failed before it ran.
   void fail_block() {
     if (session_) session_->fail_block();
@@ -117,10 +120,12 @@ class LiveSession {
   StatementResult insert_rows(const syntax::Name& table, const std::vector<std::vector<Argument>>& rows);
   // Returns what a statement gets that would wait for ever for a change of the schema.
   static StatementResult in_way();
+  bool is_read_only() const;
   bool enter();
   bool try_enter();
   // These are called inside the latch, or while others are kept out.
   void follow_schema();
+  void follow_read_only();
   StatementResult bind_and_execute(PreparedStatement& statement, std::span<const Argument> parameters,
                                    std::span<const uint8_t> scales, ResultSink& rows, StopRequest* stop,
                                    uint32_t most_attempts);
@@ -139,6 +144,7 @@ class LiveSession {
   const uint32_t change_threads_;
   const std::optional<std::chrono::milliseconds> lock_timeout_;
   const ProcedureCode code_;
+  std::optional<bool> read_only_;
   bool is_inside_ = false;
   // The session is for this version of the schema. Once the schema has changed, it is at rest, and refers to
   // tables that are gone.

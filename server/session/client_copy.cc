@@ -136,6 +136,12 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
 ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, bool is_extended) {
   if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
   if (!seat_.take()) return {Done::kRetry};
+  if (settings_.is_read_only()) {
+    seat_.session().fail_block();
+    return {Done::kYes, StatementResult::failure(sqlstate::kReadOnlyTransaction,
+                                                 "cannot execute COPY FROM in a read-only transaction")};
+  }
+  seat_.session().set_read_only(false);
   StatementResult failure;
   // How many columns there are says a SELECT of them; then an INSERT of as many values is made.
   const std::string list = statement.columns.empty() ? "*" : column_list(statement);

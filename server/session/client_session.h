@@ -186,7 +186,8 @@ class ClientSession {
   // `explain`: its plan is shown instead of its rows.
   Ran run_sql(Named& named, std::span<const Argument> parameters, std::span<const uint8_t> scales,
               ResultSink& rows, bool alone, const std::optional<ExplainOptions>& explain = {});
-  Ran control(const syntax::Command& command);
+  // `read_only`: what BEGIN says of the block, or nothing.
+  Ran control(const syntax::Command& command, std::optional<bool> read_only = std::nullopt);
   Ran change_schema(const ClientStatement& statement);
   Ran explain(Named& named, const ExplainOptions& options, std::span<const Argument> parameters,
               std::span<const uint8_t> scales, ResultSink& rows);

@@ -27,6 +27,16 @@ StatementResult tagged(std::string tag) {
   return result;
 }
 
+// What BEGIN says of the block: READ ONLY, READ WRITE, or nothing.
+std::optional<bool> read_only_mode(const ClientStatement& statement) {
+  const syntax::Command& command = *statement.command();
+  if (command.kind != syntax::Command::Kind::kBegin) return std::nullopt;
+  constexpr std::string_view kWrite = "write";
+  const auto found = std::ranges::search(statement.text, kWrite, {}, ascii_lower);
+  if (command.read_only || !found.empty()) return command.read_only;
+  return std::nullopt;
+}
+
 }  // namespace
 
 ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> parameters,
@@ -77,7 +87,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   if (options && !options->analyze) return explain(named, *options, parameters, scales, rows);
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
-    return control(command);
+    return control(command, read_only_mode(named.statement));
   if (waiting_ == Waiting::kNever && host_.statements_wait()) return {Done::kWork};
   if (conflicts_ > 0 && monotonic_ns() < next_attempt_ns_) return {Done::kRetry};
   if (!alone) {
@@ -92,6 +102,8 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     // A join or a group of many rows takes its time, for which this loop's other clients don't wait.
     if (named.prepared->bound()->may_take_long()) return {Done::kWork};
   }
+  seat_.session().set_read_only(settings_.is_read_only());
+  settings_.runs_statement();
   if (options) return explain(named, *options, parameters, scales, rows);
   if (conflicts_ >= alone_at_conflicts_ && seat_.block() == SqlSession::Block::kNone) {
     if (waiting_ == Waiting::kNever) return {Done::kWork};
@@ -111,13 +123,13 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   return {Done::kYes, *std::move(result)};
 }
 
-ClientSession::Ran ClientSession::control(const syntax::Command& command) {
+ClientSession::Ran ClientSession::control(const syntax::Command& command, std::optional<bool> read_only) {
   using Kind = syntax::Command::Kind;
   if (!seat_.take()) return {Done::kRetry};
   const SqlSession::Block before = seat_.block();
   if (command.kind == Kind::kBegin && is_implicit_) {
     is_implicit_ = false;  // it is the client's from here on
-    settings_.begin_block(command.isolation);
+    settings_.begin_block(command.isolation, read_only);
     return {Done::kYes, tagged(command.is_start ? "START TRANSACTION" : "BEGIN")};
   }
   const bool is_of_savepoint =
@@ -141,7 +153,7 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command) {
   if (result->ok()) follow_savepoint(command);
   const SqlSession::Block after = seat_.block();
   if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen)
-    settings_.begin_block(command.isolation);
+    settings_.begin_block(command.isolation, read_only);
   if (before != SqlSession::Block::kNone && after == SqlSession::Block::kNone)
     after_block(result->ok() && result->tag == "COMMIT");
   return {Done::kYes, *std::move(result)};
@@ -179,6 +191,7 @@ ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement
     if (ended.done != Done::kYes || !ended.result.ok()) return ended;
   }
   if (!seat_.take()) return {Done::kRetry};
+  seat_.session().set_read_only(settings_.is_read_only());
   return {Done::kYes, seat_.session().run(statement.text)};
 }
 

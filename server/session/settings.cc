@@ -21,6 +21,8 @@ std::string lower_case(std::string_view text) {
 
 constexpr const char* kIsolation = "transaction_isolation";
 constexpr const char* kDefaultIsolation = "default_transaction_isolation";
+constexpr const char* kReadOnly = "transaction_read_only";
+constexpr const char* kDefaultReadOnly = "default_transaction_read_only";
 
 // The values of a parameter that is a duration: a number of milliseconds, or one with a unit.
 constexpr std::string_view kDuration = "milliseconds";
@@ -86,7 +88,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"DateStyle", "ISO, MDY", "iso,iso, mdy,iso,mdy,iso, dmy,iso,dmy,iso, ymd,iso,ymd", true},
       {"default_transaction_deferrable", "off", kOff},
       {"default_transaction_isolation", "serializable", kLevels},
-      {"default_transaction_read_only", "off", kOff, true},
+      {"default_transaction_read_only", "off", kBool, true},
       {"extra_float_digits", "1", "1,2,3"},
       {"idle_in_transaction_session_timeout", "0", kDuration},
       {"in_hot_standby", "off", "", true},
@@ -108,7 +110,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"TimeZone", "UTC", "*", true},
       {"transaction_deferrable", "off", kOff},
       {"transaction_isolation", "serializable", kLevels},
-      {"transaction_read_only", "off", kOff},
+      {"transaction_read_only", "off", kBool},
       {"transaction_timeout", "0", "0"},
       {"xmloption", "content", "content,document"},
   };
@@ -194,10 +196,26 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
   // What runs is serializable, whatever is asked for, and SHOW says what was.
   const bool is_level = key == kIsolation || key == kDefaultIsolation;
   if (is_level) stored = lower_case(value) == "default" ? "serializable" : lower_case(value);
-  values_[key] = stored;
-  if (!is_local && before_block_) after_block_[key] = stored;
-  // The level of the transactions that follow.
-  if (key == kDefaultIsolation) (before_block_ ? after_block_ : values_)[kIsolation] = stored;
+  if (key == kReadOnly) {
+    if (stored == "off" && values_[key] == "on" && has_run_statement_) {
+      return StatementResult::failure(sqlstate::kActiveTransaction,
+                                      "transaction read-write mode must be set before any query");
+    }
+    // It is of one transaction: outside of a block, of this statement's.
+    if (before_block_) values_[key] = stored;
+  } else {
+    values_[key] = stored;
+    if (!is_local && before_block_) after_block_[key] = stored;
+  }
+  // What the transactions that follow begin with.
+  if (key == kDefaultIsolation || key == kDefaultReadOnly) {
+    const char* const now = key == kDefaultIsolation ? kIsolation : kReadOnly;
+    if (!before_block_) {
+      values_[now] = stored;
+    } else if (!is_local) {
+      after_block_[now] = stored;
+    }
+  }
   StatementResult done;
   done.tag = "SET";
   return done;
@@ -229,15 +247,22 @@ StatementResult Settings::start_with(std::string_view name, const std::string& v
   return done;
 }
 
-void Settings::begin_block(const std::string& isolation) {
+void Settings::begin_block(const std::string& isolation, std::optional<bool> read_only) {
   if (!before_block_) before_block_ = values_;
   if (!isolation.empty()) values_[kIsolation] = isolation;
+  if (read_only) values_[kReadOnly] = *read_only ? "on" : "off";
+  has_run_statement_ = false;
+}
+
+bool Settings::is_read_only() const {
+  return values_.find(kReadOnly)->second == "on";
 }
 
 void Settings::end_block(bool is_committed) {
   if (!before_block_) return;
   values_ = *std::move(before_block_);
   before_block_.reset();
+  has_run_statement_ = false;
   if (is_committed) {
     for (const auto& [name, value] : after_block_) values_[name] = value;
   }

@@ -44,8 +44,12 @@ class Settings {
   // The client's startup packet: the values that RESET goes back to.
   StatementResult start_with(std::string_view name, const std::string& value);
 
-  // `isolation`: the level that BEGIN asks for, or empty.
-  void begin_block(const std::string& isolation);
+  // What BEGIN asks for: the level, or empty; whether the block is read only, or nothing.
+  void begin_block(const std::string& isolation, std::optional<bool> read_only);
+  // A statement on rows runs in the block. From there on it may not become one that writes.
+  void runs_statement() { has_run_statement_ = before_block_.has_value(); }
+  // Whether the transaction that is open or comes next must write nothing.
+  bool is_read_only() const;
   void end_block(bool is_committed);
 
   // Parameters that the client is told about, whose value has changed since the last call, or all at the
@@ -62,6 +66,7 @@ class Settings {
   Values defaults_;
   std::optional<Values> before_block_;
   Values after_block_;  // what SET without LOCAL has set in the block
+  bool has_run_statement_ = false;
   Values reported_;
 };
 

@@ -8,8 +8,6 @@ import java.sql.Array;
 import java.sql.BatchUpdateException;
 import java.sql.CallableStatement;
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
-import java.sql.Date;
 import java.sql.DriverManager;
 import java.sql.ParameterMetaData;
 import java.sql.PreparedStatement;
@@ -18,15 +16,11 @@ import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
-import java.sql.Timestamp;
 import java.sql.Types;
-import java.time.LocalDate;
-import java.time.LocalDateTime;
 import java.util.Arrays;
 import java.util.Properties;
 import java.util.TreeSet;
 import org.postgresql.PGConnection;
-import org.postgresql.PGStatement;
 import org.postgresql.copy.CopyManager;
 import org.postgresql.jdbc.PgConnection;
 import org.postgresql.util.PSQLException;
@@ -35,7 +29,7 @@ import org.postgresql.util.PSQLException;
  * Drives the server that PGHOST, PGPORT, PGUSER and PGDATABASE name, through pgjdbc, and prints all that it is answered: the test holds
  * what it prints of Mneme against what it prints of PostgreSQL.
  *
- * <p>usage: java -cp postgresql.jar JdbcClient.java [PART...]
+ * <p>usage: javac -cp postgresql.jar -d FOLDER *.java; java -cp FOLDER:postgresql.jar JdbcClient [PART...]
  */
 public class JdbcClient {
   interface Part {
@@ -110,126 +104,6 @@ public class JdbcClient {
           ? " of the driver: " + e.getMessage()
           : "";
       out.println(title + ": " + e.getSQLState() + place);
-    }
-  }
-
-  static final String ALL = "INSERT INTO every (id, si, i, b, n, m, r, d, v, c, t, o, day, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-
-  static void set(PreparedStatement insert, int id) throws SQLException {
-    insert.setInt(1, id);
-    insert.setShort(2, (short) (-id * 1000));
-    insert.setInt(3, id * 100_000_000);
-    insert.setLong(4, id * 1_000_000_000_000L);
-    insert.setBigDecimal(5, new BigDecimal("-12345.67").multiply(BigDecimal.valueOf(id)));
-    insert.setBigDecimal(6, new BigDecimal("0.000123").add(BigDecimal.valueOf(id)));
-    insert.setFloat(7, id / 3f);
-    insert.setDouble(8, id / 7d);
-    insert.setString(9, "v" + id + " naïve");
-    insert.setString(10, "c" + id);
-    insert.setString(11, "a 'text' with \"quotes\", \\ and € " + id);
-    insert.setBoolean(12, id % 2 == 0);
-    insert.setObject(13, LocalDate.of(1999, 12, 28).plusDays(id));
-    insert.setObject(14, LocalDateTime.of(2024, 2, 28, 23, 59, id, 123_456_000));
-  }
-
-  static void types() throws Exception {
-    for (String threshold : new String[] {"0", "1", "5", "-1"}) {
-      try (Connection connection = connect("prepareThreshold", threshold)) {
-        execute(connection, "DROP TABLE IF EXISTS every",
-            "CREATE TABLE every (id serial PRIMARY KEY, si smallint, i integer, b bigint, n numeric(20,2), m numeric(12,6), r real, "
-                + "d double precision, v varchar(20), c char(5), t text, o boolean, day date, at timestamp)");
-        try (PreparedStatement insert = connection.prepareStatement(ALL)) {
-          for (int id = 1; id <= 7; ++id) {
-            set(insert, id);
-            out.println("inserted " + insert.executeUpdate());
-          }
-          insert.clearParameters();
-          insert.setInt(1, 8);
-          int[] kinds = {Types.SMALLINT, Types.INTEGER, Types.BIGINT, Types.NUMERIC, Types.DECIMAL, Types.REAL, Types.DOUBLE, Types.VARCHAR,
-                         Types.CHAR, Types.VARCHAR, Types.BOOLEAN, Types.DATE, Types.TIMESTAMP};
-          for (int i = 0; i < kinds.length; ++i) {
-            insert.setNull(i + 2, kinds[i]);
-          }
-          out.println("inserted nulls " + insert.executeUpdate());
-          insert.setObject(13, Date.valueOf("2001-02-03"));
-          insert.setTimestamp(14, Timestamp.valueOf("2001-02-03 04:05:06.789"));
-          insert.setInt(1, 9);
-          out.println("inserted java.sql " + insert.executeUpdate());
-        }
-        try (PreparedStatement select = connection.prepareStatement("SELECT * FROM every WHERE id >= ? ORDER BY id")) {
-          for (int i = 0; i < 7; ++i) {
-            select.setInt(1, i + 3);
-            rows("threshold " + threshold + " run " + i, select.executeQuery());
-          }
-          out.println("prepared at the server " + ((PGStatement) select).isUseServerPrepare());
-          columns("every", select.getMetaData());
-        }
-        String[] conditions = {"si = ?", "i = ?", "b = ?", "n = ?", "m = ?", "r = ?", "d = ?", "v = ?", "c = ?", "t = ?", "o = ?", "day = ?",
-                               "at = ?"};
-        for (int i = 0; i < conditions.length; ++i) {
-          try (PreparedStatement find = connection.prepareStatement(
-                   "SELECT e.id FROM every e, (SELECT * FROM every WHERE id = 3) three WHERE e." + conditions[i] + " ORDER BY e.id")) {
-            for (int run = 0; run < 3; ++run) {
-              set3(find, i);
-              rows("found by " + conditions[i], find.executeQuery());
-            }
-          }
-        }
-        try (PreparedStatement some = connection.prepareStatement("SELECT id FROM every WHERE id = ANY(?) ORDER BY id")) {
-          for (int run = 0; run < 3; ++run) {
-            some.setArray(1, connection.createArrayOf("int4", new Object[] {2, 4, 400}));
-            rows("any int", some.executeQuery());
-          }
-        }
-        try (PreparedStatement some = connection.prepareStatement("SELECT id FROM every WHERE v = ANY(?) ORDER BY id")) {
-          for (int run = 0; run < 3; ++run) {
-            some.setArray(1, connection.createArrayOf("text", new Object[] {"v2 naïve", "v5 naïve", "no \"such\" one"}));
-            rows("any text", some.executeQuery());
-          }
-        }
-        try (PreparedStatement arrays = connection.prepareStatement(
-                 "SELECT ARRAY[1, 2, NULL], ARRAY['a', 'b c', 'null'], ARRAY[true, false], ARRAY[DATE '2024-02-29'], ?::int[], "
-                     + "ARRAY[0.5::float8], ARRAY[1::bigint], ARRAY[TIMESTAMP '2024-02-29 01:02:03']")) {
-          for (int run = 0; run < 3; ++run) {
-            arrays.setArray(1, connection.createArrayOf("int4", new Object[run]));
-            attempt("arrays", () -> rows("arrays", arrays.executeQuery()));
-          }
-        }
-        // Values at the ends of what the types hold.
-        try (PreparedStatement ends = connection.prepareStatement(
-                 "SELECT 32767::smallint, (-2147483648)::int, 9223372036854775807::bigint, 'NaN'::float8, '-Infinity'::real, 1e300::float8, "
-                     + "''::text, 0::numeric(5,2), -0.5::numeric, 123456789012345678901234567890.12345678::numeric(38,8), DATE '0001-01-01', "
-                     + "TIMESTAMP '9999-12-31 23:59:59.999999', 100::numeric, 10000::numeric, 0.0001::numeric, NULL::int, NULL")) {
-          for (int run = 0; run < 3; ++run) {
-            ResultSet row = ends.executeQuery();
-            row.next();
-            StringBuilder line = new StringBuilder("ends");
-            for (int i = 1; i <= row.getMetaData().getColumnCount(); ++i) {
-              line.append(" | ").append(row.getString(i));
-            }
-            out.println(line);
-          }
-        }
-      }
-    }
-  }
-
-  /** Sets the parameter to what row 3 has in the column. */
-  static void set3(PreparedStatement find, int column) throws SQLException {
-    switch (column) {
-      case 0: find.setShort(1, (short) -3000); break;
-      case 1: find.setInt(1, 300_000_000); break;
-      case 2: find.setLong(1, 3_000_000_000_000L); break;
-      case 3: find.setBigDecimal(1, new BigDecimal("-37037.01")); break;
-      case 4: find.setBigDecimal(1, new BigDecimal("3.000123")); break;
-      case 5: find.setFloat(1, 3 / 3f); break;
-      case 6: find.setDouble(1, 3 / 7d); break;
-      case 7: find.setString(1, "v3 naïve"); break;
-      case 8: find.setString(1, "c3"); break;
-      case 9: find.setString(1, "a 'text' with \"quotes\", \\ and € 3"); break;
-      case 10: find.setBoolean(1, false); break;
-      case 11: find.setObject(1, LocalDate.of(1999, 12, 31)); break;
-      default: find.setObject(1, LocalDateTime.of(2024, 2, 28, 23, 59, 3, 123_456_000)); break;
     }
   }
 
@@ -497,73 +371,6 @@ public class JdbcClient {
   }
 
   /** Prints these columns of the rows. */
-  static void print(String title, ResultSet rows, String... names) throws SQLException {
-    while (rows.next()) {
-      StringBuilder line = new StringBuilder(title);
-      for (String name : names) {
-        // PostgreSQL writes a constant's type behind it.
-        String value = rows.getString(name);
-        line.append(" | ").append(name.equals("COLUMN_DEF") && value != null ? value.replaceAll("::[a-z]+", "") : value);
-      }
-      // A foreign key has an index of its own in Mneme alone.
-      if (!line.toString().contains("_fkey_idx")) {
-        out.println(line);
-      }
-    }
-    rows.close();
-  }
-
-  static void metadata() throws Exception {
-    try (Connection connection = connect()) {
-      execute(connection, "DROP VIEW IF EXISTS md_view", "DROP TABLE IF EXISTS md_line", "DROP TABLE IF EXISTS md_order",
-          "DROP TABLE IF EXISTS md_customer", "DROP FUNCTION IF EXISTS md_twice", "DROP PROCEDURE IF EXISTS md_note",
-          "CREATE TABLE md_customer (id serial PRIMARY KEY, code varchar(10) NOT NULL UNIQUE, name text DEFAULT 'x', credit numeric(12,2), "
-              + "since timestamp, born date, ratio real, exact double precision, flag boolean, letter char(3), small smallint, big bigint)",
-          "CREATE TABLE md_order (customer int NOT NULL REFERENCES md_customer (id) ON DELETE CASCADE, number bigint NOT NULL, note char(5), "
-              + "total numeric(8,2) CHECK (total > 0), PRIMARY KEY (customer, number))",
-          "CREATE TABLE md_line (id int GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, customer int, number bigint, "
-              + "FOREIGN KEY (customer, number) REFERENCES md_order (customer, number) ON UPDATE CASCADE)",
-          "CREATE INDEX md_order_note ON md_order (note, total)", "CREATE INDEX md_line_key ON md_line (customer, number)",
-          "CREATE VIEW md_view AS SELECT id, code FROM md_customer WHERE id > 3",
-          "CREATE FUNCTION md_twice(a int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN a * 2; END $$",
-          "CREATE PROCEDURE md_note(p_a int, p_t varchar(20), INOUT p_n numeric(8,2)) LANGUAGE plpgsql AS $$ BEGIN p_n := p_a; END $$");
-      DatabaseMetaData meta = connection.getMetaData();
-      out.println(meta.getDatabaseProductName() + " " + meta.getDatabaseMajorVersion() + " " + meta.getMaxColumnNameLength() + " "
-          + meta.getMaxIndexLength() + " " + meta.getDefaultTransactionIsolation() + " " + meta.getIdentifierQuoteString() + " "
-          + meta.supportsTransactions() + meta.supportsBatchUpdates() + meta.supportsSavepoints() + meta.supportsGetGeneratedKeys());
-      print("table", meta.getTables(null, "public", "md\\_%", new String[] {"TABLE", "VIEW"}), "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE",
-          "REMARKS");
-      print("sequence", meta.getTables(null, null, "md\\_%", new String[] {"SEQUENCE"}), "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE");
-      print("column", meta.getColumns(null, "public", "md\\_%r", "%"), "TABLE_NAME", "COLUMN_NAME", "DATA_TYPE", "TYPE_NAME", "COLUMN_SIZE",
-          "DECIMAL_DIGITS", "NUM_PREC_RADIX", "NULLABLE", "COLUMN_DEF", "ORDINAL_POSITION", "IS_NULLABLE", "IS_AUTOINCREMENT",
-          "IS_GENERATEDCOLUMN", "CHAR_OCTET_LENGTH");
-      for (String table : new String[] {"md_customer", "md_order", "md_line"}) {
-        print("key " + table, meta.getPrimaryKeys(null, "public", table), "TABLE_NAME", "COLUMN_NAME", "KEY_SEQ", "PK_NAME");
-        print("index " + table, meta.getIndexInfo(null, "public", table, false, true), "NON_UNIQUE", "INDEX_NAME", "ORDINAL_POSITION",
-            "COLUMN_NAME", "FILTER_CONDITION");
-        print("imported " + table, meta.getImportedKeys(null, "public", table), "PKTABLE_NAME", "PKCOLUMN_NAME", "FKTABLE_NAME",
-            "FKCOLUMN_NAME", "KEY_SEQ", "UPDATE_RULE", "DELETE_RULE", "FK_NAME", "PK_NAME", "DEFERRABILITY");
-        print("exported " + table, meta.getExportedKeys(null, "public", table), "PKTABLE_NAME", "PKCOLUMN_NAME", "FKTABLE_NAME",
-            "FKCOLUMN_NAME", "KEY_SEQ", "FK_NAME");
-        print("best row " + table, meta.getBestRowIdentifier(null, "public", table, DatabaseMetaData.bestRowSession, false), "COLUMN_NAME",
-            "DATA_TYPE", "TYPE_NAME", "COLUMN_SIZE");
-        print("version " + table, meta.getVersionColumns(null, "public", table), "COLUMN_NAME");
-      }
-      print("cross", meta.getCrossReference(null, "public", "md_customer", null, "public", "md_order"), "PKCOLUMN_NAME", "FKCOLUMN_NAME");
-      print("procedure", meta.getProcedures(null, "public", "md\\_%"), "PROCEDURE_NAME", "PROCEDURE_TYPE");
-      print("function", meta.getFunctions(null, "public", "md\\_%"), "FUNCTION_NAME", "FUNCTION_TYPE");
-      print("schema", meta.getSchemas(null, "pub%"), "TABLE_SCHEM");
-      print("table type", meta.getTableTypes(), "TABLE_TYPE");
-      attempt("privileges", () -> meta.getTablePrivileges(null, "public", "md\\_%").close());
-      attempt("column privileges", () -> meta.getColumnPrivileges(null, "public", "md_line", "%").close());
-      attempt("catalogs", () -> meta.getCatalogs().close());
-      attempt("client info", () -> print("info", meta.getClientInfoProperties(), "NAME", "MAX_LEN"));
-      out.println("schema " + connection.getSchema() + " catalog " + System.getenv("PGDATABASE").equals(connection.getCatalog()));
-      connection.setClientInfo("ApplicationName", "a client");
-      rows("application", connection.createStatement().executeQuery("SHOW application_name"));
-    }
-  }
-
   static void calls() throws Exception {
     for (String mode : new String[] {"callIfNoReturn", "select"}) {
       final boolean calls = mode.equals("callIfNoReturn");
@@ -731,10 +538,10 @@ public class JdbcClient {
   }
 
   public static void main(String[] arguments) throws Exception {
-    Object[][] parts = {{"types", (Part) JdbcClient::types}, {"statements", (Part) JdbcClient::statements},
+    Object[][] parts = {{"types", (Part) JdbcTypes::types}, {"statements", (Part) JdbcClient::statements},
                         {"batches", (Part) JdbcClient::batches}, {"transactions", (Part) JdbcClient::transactions},
                         {"keys", (Part) JdbcClient::keys}, {"cursors", (Part) JdbcClient::cursors},
-                        {"metadata", (Part) JdbcClient::metadata}, {"calls", (Part) JdbcClient::calls},
+                        {"metadata", (Part) JdbcMetadata::metadata}, {"calls", (Part) JdbcClient::calls},
                         {"copies", (Part) JdbcClient::copies}, {"cancel", (Part) JdbcClient::cancel},
                         {"errors", (Part) JdbcClient::errors}};
     for (Object[] part : parts) {

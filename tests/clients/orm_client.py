@@ -129,6 +129,18 @@ def inspect(engine):
     equal(seen.get_pk_constraint("address")["constrained_columns"], ["id"])
     equal([(key["constrained_columns"], key["referred_table"]) for key in seen.get_foreign_keys("address")], [(["user_id"], "user_account")])
     equal([each["column_names"] for each in seen.get_unique_constraints("user_account")], [["name"]])
+    equal(sorted(seen.get_sequence_names()), ["address_id_seq", "user_account_id_seq"])
+    equal(seen.get_check_constraints("address"), [])
+    equal(seen.get_table_comment("address"), {"text": None})
+    with engine.begin() as connection:
+        connection.execute(sa.text("CREATE VIEW names AS SELECT id, name, balance, upper(name) AS loud FROM user_account"))
+    seen = sa.inspect(engine)
+    equal(seen.get_view_names(), ["names"])
+    equal([(column["name"], str(column["type"])) for column in seen.get_columns("names")],
+          [("id", "INTEGER"), ("name", "VARCHAR(30)"), ("balance", "NUMERIC(12, 2)"), ("loud", "TEXT")])
+    equal(seen.get_view_definition("names").startswith("SELECT id, name"), True)
+    with engine.begin() as connection:
+        connection.execute(sa.text("DROP VIEW names"))
     metadata = sa.MetaData()
     metadata.reflect(engine)
     equal(sorted(metadata.tables), ["address", "user_account"])

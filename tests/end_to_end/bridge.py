@@ -4,9 +4,12 @@ import socket
 import threading
 
 
-class Bridge:
-    def __init__(self, path):
-        self.path = str(path)
+class Acceptor:
+    """Listens on a port of its own, and calls `serve` with each connection, in a thread of its own."""
+
+    def __init__(self, serve):
+        self.serve = serve
+        self.threads = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -17,10 +20,23 @@ class Bridge:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(self.path)
-            for one, other in ((client, server), (server, client)):
-                threading.Thread(target=self.pass_on, args=(one, other), daemon=True).start()
+            self.threads.append(threading.Thread(target=self.serve, args=(client,), daemon=True))
+            self.threads[-1].start()
+
+    def close(self):
+        self.listener.close()
+
+
+class Bridge(Acceptor):
+    def __init__(self, path):
+        self.path = str(path)
+        super().__init__(self.pass_both_ways)
+
+    def pass_both_ways(self, client):
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(self.path)
+        threading.Thread(target=self.pass_on, args=(server, client), daemon=True).start()
+        self.pass_on(client, server)
 
     @staticmethod
     def pass_on(one, other):
@@ -34,6 +50,3 @@ class Bridge:
             other.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # it has ended
-
-    def close(self):
-        self.listener.close()

@@ -57,7 +57,9 @@ class Clients(EndToEndTest):
         self.assertEqual(told[1], told[0])
 
     def test_pgjdbc(self):
-        self.same_as_postgres("java", "-cp", PGJDBC, CLIENTS / "JdbcClient.java")
+        classes = self.folder / "classes"
+        subprocess.run(["javac", "-cp", PGJDBC, "-d", classes, *sorted(CLIENTS.glob("*.java"))], check=True)
+        self.same_as_postgres("java", "-cp", f"{classes}:{PGJDBC}", "JdbcClient")
 
     def test_node_postgres(self):
         if not (CLIENTS / "node" / "node_modules" / "pg").is_dir():

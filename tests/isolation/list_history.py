@@ -16,8 +16,10 @@ that the database says of its own order is needed. The argument:
      read-write    a reader                                              precedes   the one whose value comes next
      real-time     one that was acknowledged before another began        precedes   the other (strict serializability)
 3. The history is strictly serializable only if the edges form no cycle, so each strongly connected component of more than one
-   transaction is an anomaly. Its name is that of the simplest cycle in it: write-write edges alone (G0), with write-read edges
-   (G1c), with one read-write edge (G-single), with several (G2). A cycle that needs a real-time edge is named so.
+   transaction is an anomaly. Its name is that of the simplest cycle that is found in it: write-write edges alone (G0), with
+   write-read edges (G1c), with one read-write edge (G-single), with several (G2). A cycle that needs a real-time edge is named so.
+   In a component of very many transactions the search for one read-write edge may give up, and the name is that of a cycle with more
+   (cycles.py).
 4. Besides, no committed read may see a value of an aborted transaction (G1a), a version between two appends of another transaction
    to the key (G1b), a value that no transaction appended, or one twice. Each read must see its transaction's own appends behind
    the values of others, and those must be the same at each read of the key (internal). A read that begins after an append was
@@ -36,22 +38,19 @@ import collections
 import json
 import sys
 
-WW, WR, RW, RT = "write-write", "write-read", "read-write", "real-time"
-SIMPLEST_FIRST = (WW, WR, RW, RT)
-# Cycles by name, simplest first: the kinds of its edges, and the kind of the one edge besides.
-CYCLES = (("G0", {WW}, None), ("G1c", {WW, WR}, None), ("G-single", {WW, WR}, RW), ("G2", {WW, WR, RW}, None),
-          ("real-time violation", {WW, WR, RT}, None), ("real-time violation, G-single", {WW, WR, RT}, RW),
-          ("real-time violation, G2", {WW, WR, RW, RT}, None))
-SHOWN = 3  # anomalies of a name that are explained
-TRIED = 300  # edges of a component that are tried for a cycle of each kind
+from cycles import RT, RW, WR, WW, Edge, components, name_of, simplest_cycle
 
-Edge = collections.namedtuple("Edge", "to kind key value")
+SHOWN = 3  # anomalies of a name that are explained
+LISTED = 40  # operations of a transaction in an explanation
+
 Read = collections.namedtuple("Read", "reader key others")
 Anomaly = collections.namedtuple("Anomaly", "name lines")
 
 
 def text_of(transaction):
-    operations = ", ".join(" ".join(map(str, each)) for each in transaction["operations"])
+    operations = ", ".join(" ".join(map(str, each)) for each in transaction["operations"][:LISTED])
+    if len(transaction["operations"]) > LISTED:
+        operations += f", and {len(transaction['operations']) - LISTED} more"
     more = " ".join(transaction[word] for word in ("as", "why") if transaction.get(word))
     return f"{transaction['name']} from {transaction['begin']} to {transaction['end']}, {transaction['outcome']} {more}: {operations}"
 
@@ -82,10 +81,24 @@ class ListHistory:
         self.reads = []  # those of committed transactions, without their own values
         self.orders = {}  # key -> values
         self.edges = collections.defaultdict(list)
-        self.moments = 0
+        self.times = [each["begin"] if each["end"] is None else each["end"] for each in self.transactions]  # of all nodes
+        self.reported = collections.Counter()
 
-    def report(self, name, *lines):
+    def report(self, name, why, *numbers):
+        """`numbers`: the transactions that explain it. Only the first anomalies of a name are explained."""
+        self.reported[name] += 1
+        is_shown = self.reported[name] <= SHOWN
+        lines = [why if isinstance(why, str) else why(), *(text_of(self.transactions[number]) for number in numbers)] if is_shown else ()
         self.anomalies.append(Anomaly(name, lines))
+
+    def add_node(self, time):
+        """A node that is no transaction. Returns its number."""
+        self.times.append(time)
+        return len(self.times) - 1
+
+    def add_edge(self, one, other, kind, key=None, value=None):
+        if one != other:
+            self.edges[one].append(Edge(other, kind, key, value))
 
     def check(self):
         """Returns all anomalies. Fails with ValueError if a value is appended twice to a key: such a history shows no order."""
@@ -99,8 +112,8 @@ class ListHistory:
         self.check_losses()
         self.add_edges()
         self.add_real_time()
-        for members in components(range(len(self.transactions) + self.moments), self.edges):
-            self.name_cycle(set(members))
+        for members in components(range(len(self.times)), self.edges):
+            self.report_cycle(members)
         return self.anomalies
 
     def find_writers(self):
@@ -139,11 +152,10 @@ class ListHistory:
                 others = values[:len(values) - len(mine)]
                 if values[len(others):] != mine or any(self.writers.get((key, value), (None,))[0] == number for value in others):
                     self.report("internal", f"operation {place + 1} does not see {mine} of its own at the end, and nothing else of its own",
-                                text_of(self.transactions[number]))
+                                number)
                     continue
                 if before.setdefault(key, others) != others:
-                    self.report("internal", f"operation {place + 1} sees {others} of others, and an earlier read saw {before[key]}",
-                                text_of(self.transactions[number]))
+                    self.report("internal", f"operation {place + 1} sees {others} of others, and an earlier read saw {before[key]}", number)
                 self.reads.append(Read(number, key, others))
                 is_undone = any(self.writers[key, value][1] for value in mine)
                 versions[key].append((number, others if is_undone else values))
@@ -157,28 +169,27 @@ class ListHistory:
                 if order[:len(values)] != values and reported < SHOWN:
                     reported += 1
                     self.report("incompatible order", f"of key {key}: neither list is the beginning of the other: {values} and {order}",
-                                text_of(self.transactions[number]), text_of(self.transactions[longest]))
+                                number, longest)
 
     def check_values(self):
         reported = set()
         for number, key, values in self.reads:
             reader = self.transactions[number]
             if len(set(values)) != len(values):
-                self.report("duplicate append", f"key {key} has a value twice", text_of(reader))
+                self.report("duplicate append", f"key {key} has a value twice", number)
             for value in values:
                 writer, is_undone = self.writers.get((key, value), (None, False))
                 if (key, value) in reported or (writer is not None and not is_undone and writer in self.committed):
                     continue
                 reported.add((key, value))
                 if writer is None:
-                    self.report("garbage read", f"no transaction appended {value} to key {key}", text_of(reader))
+                    self.report("garbage read", f"no transaction appended {value} to key {key}", number)
                 else:
-                    self.report("G1a", f"{reader['name']} saw {value} in key {key}, which was rolled back",
-                                text_of(self.transactions[writer]), text_of(reader))
+                    self.report("G1a", f"{reader['name']} saw {value} in key {key}, which was rolled back", writer, number)
             writer, is_undone = self.writers.get((key, values[-1]), (None, False)) if values else (None, False)
             if writer is not None and not is_undone and self.last[writer, key] != values[-1]:
                 self.report("G1b", f"{reader['name']} saw {values[-1]} as the last of key {key}, and "
-                            f"{self.transactions[writer]['name']} appended more", text_of(self.transactions[writer]), text_of(reader))
+                            f"{self.transactions[writer]['name']} appended more", writer, number)
 
     def check_losses(self):
         """Looks for acknowledged appends that the longest list of their key lacks, although a read of the key began later."""
@@ -191,9 +202,8 @@ class ListHistory:
             writer = self.transactions[number]
             if is_undone or writer["outcome"] != "ok" or key not in latest or (key, value) in known:
                 continue
-            reader = self.transactions[latest[key]]
-            if reader["begin"] > writer["end"]:
-                self.report("lost append", f"{value} in key {key} was acknowledged, and is in no list", text_of(writer), text_of(reader))
+            if self.transactions[latest[key]]["begin"] > writer["end"]:
+                self.report("lost append", f"{value} in key {key} was acknowledged, and is in no list", number, latest[key])
 
     def add_edges(self):
         places = {(key, value) for key, order in self.orders.items() for value in order}
@@ -201,144 +211,91 @@ class ListHistory:
         for (key, value), (number, is_undone) in self.writers.items():
             if not is_undone and number in self.committed and (key, value) not in places:
                 missing[key].append((number, value))
-
-        def add(one, other, *more):
-            if one != other:
-                self.edges[one].append(Edge(other, *more))
+        chains = {key: UnseenAppends(self, key, appends) for key, appends in missing.items()}
 
         for key, order in self.orders.items():
             known = [(self.writers[key, value][0], value) for value in order if (key, value) in self.writers]
             for (one, _), (other, value) in zip(known, known[1:]):
-                add(one, other, WW, key, value)
-            for other, value in missing[key] if known else ():
-                add(known[-1][0], other, WW, key, value)
+                self.add_edge(one, other, WW, key, value)
+            if known and key in chains:
+                chains[key].precede(known[-1][0], WW)
         for number, key, values in self.reads:
             order = self.orders[key]
             if order[:len(values)] != values:
                 continue
             if values and (key, values[-1]) in self.writers:
-                add(self.writers[key, values[-1]][0], number, WR, key, values[-1])
+                self.add_edge(self.writers[key, values[-1]][0], number, WR, key, values[-1])
             # The reader's own appends come next where it has read first.
             if len(values) < len(order):
                 if (key, order[len(values)]) in self.writers:
-                    add(number, self.writers[key, order[len(values)]][0], RW, key, order[len(values)])
-            else:
-                for other, value in missing[key]:
-                    add(number, other, RW, key, value)
+                    self.add_edge(number, self.writers[key, order[len(values)]][0], RW, key, order[len(values)])
+            elif key in chains:
+                chains[key].precede(number, RW)
 
     def add_real_time(self):
         """Edges between any two transactions would be too many. So each acknowledgement is a node of its own, a moment: its
         transaction leads to it, and it leads to the next moment and to the transactions that begin before that one."""
         ends = sorted((each["end"], number) for number, each in enumerate(self.transactions) if each["outcome"] == "ok")
-        first, self.moments = len(self.transactions), len(ends)
+        moments = [self.add_node(end) for end, _ in ends]
         for place, (_, number) in enumerate(ends):
-            self.edges[number].append(Edge(first + place, RT, None, None))
+            self.add_edge(number, moments[place], RT)
             if place:
-                self.edges[first + place - 1].append(Edge(first + place, RT, None, None))
+                self.add_edge(moments[place - 1], moments[place], RT)
         place = 0
         for begin, number in sorted((self.transactions[number]["begin"], number) for number in self.committed):
             while place < len(ends) and ends[place][0] < begin:
                 place += 1
             if place:
-                self.edges[first + place - 1].append(Edge(number, RT, None, None))
+                self.add_edge(moments[place - 1], number, RT)
 
-    def name_cycle(self, members):
-        inside = {one: [edge for edge in self.edges[one] if edge.to in members] for one in members}
-        for name, kinds, besides in CYCLES:
-            cycle = cycle_of(inside, kinds, besides)
-            if cycle:
-                self.report(name, *self.cycle_lines(cycle))
-                return
+    def report_cycle(self, members):
+        cycle = simplest_cycle(members, self.edges, self.times.__getitem__)
+        seen = [one for one, _ in cycle if one < len(self.transactions)]
+        self.report(name_of(cycle), lambda: "\n    ".join(self.cycle_lines(cycle)), *seen)
 
     def cycle_lines(self, cycle):
-        """The edges between transactions, without moments, and then the transactions."""
-        is_moment = [one >= len(self.transactions) for one, _ in cycle]
-        start = is_moment.index(False)
-        lines, seen, source = [], [], None
+        """The edges between transactions, without the nodes between them that are none."""
+        start = next(place for place, (one, _) in enumerate(cycle) if one < len(self.transactions))
+        lines, source, kind = [], None, None
         for one, edge in cycle[start:] + cycle[:start]:
             if one < len(self.transactions):
-                source = self.transactions[one]["name"]
-                seen.append(one)
+                source, kind = self.transactions[one]["name"], edge.kind
             if edge.to < len(self.transactions):
                 target = self.transactions[edge.to]["name"]
                 why = {WW: f"{target} appended {edge.value} to key {edge.key} next", WR: f"{target} saw {edge.value} as the last of key {edge.key}",
                        RW: f"{source} did not see {edge.value}, which comes next in key {edge.key}",
-                       RT: f"{source} was acknowledged before {target} began"}[edge.kind]
-                lines.append(f"{source} precedes {target} ({edge.kind}): {why}")
-        return lines + [text_of(self.transactions[number]) for number in seen]
+                       RT: f"{source} was acknowledged before {target} began"}[kind]
+                lines.append(f"{source} precedes {target} ({kind}): {why}")
+        return lines
 
 
-def cycle_of(edges, kinds, besides):
-    """Returns a short cycle of edges of these kinds, and, if given, one edge of another kind; none: an empty list. Each as (from, edge)."""
-    graph = {}
-    for one, all_of_one in edges.items():
-        best = {}
-        for edge in sorted(all_of_one, key=lambda edge: SIMPLEST_FIRST.index(edge.kind)):
-            if edge.kind in kinds:
-                best.setdefault(edge.to, edge)
-        graph[one] = list(best.values())
-    if besides:
-        starts = [(one, edge) for one, all_of_one in edges.items() for edge in all_of_one if edge.kind == besides]
-    else:
-        starts = [(one, edge) for part in map(set, components(graph, graph)) for one in part for edge in graph[one] if edge.to in part]
-    shortest = []
-    for one, edge in starts[:TRIED]:
-        path = path_of(graph, edge.to, one)
-        if path is not None and (not shortest or len(path) + 1 < len(shortest)):
-            shortest = [(one, edge), *path]
-    return shortest
+class UnseenAppends:
+    """The committed appends to a key that no read shows. All of them come behind the key's known order, and so behind its last append and
+    behind each read of all of it. Edges from each of these to each append would be too many. So two chains of nodes lead to the appends:
+    a node of the first one to its append and to all that follow, a node of the second one to its append and to all before."""
 
+    def __init__(self, history, key, appends):
+        self.history = history
+        self.own = {}  # transaction -> the places of its first and last append, between which all are its own
+        self.following, self.preceding = [], []
+        for place, (number, _) in enumerate(appends):
+            self.own[number] = (self.own.get(number, (place,))[0], place)
+        for chain, others in ((self.following, appends[::-1]), (self.preceding, appends)):
+            for number, value in others:
+                node = history.add_node(history.times[number])
+                history.add_edge(node, number, WW, key, value)
+                if chain:
+                    history.add_edge(node, chain[-1], WW, key, value)
+                chain.append(node)
+        self.following.reverse()
 
-def path_of(graph, start, goal):
-    """Returns the edges of a shortest path, each as (from, edge); None if there is none."""
-    before, waiting = {start: None}, collections.deque([start])
-    while waiting:
-        node = waiting.popleft()
-        if node == goal:
-            path = []
-            while before[node] is not None:
-                path.append(before[node])
-                node = before[node][0]
-            return path[::-1]
-        for edge in graph[node]:
-            if edge.to not in before:
-                before[edge.to] = (node, edge)
-                waiting.append(edge.to)
-    return None
-
-
-def components(nodes, edges):
-    """Returns the strongly connected components of more than one node: Tarjan's algorithm, without recursion."""
-    index, low, is_open, stack, found = {}, {}, set(), [], []
-
-    def enter(node):
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        is_open.add(node)
-        return node, iter(edges.get(node, ()))
-
-    for root in nodes:
-        work = [enter(root)] if root not in index else []
-        while work:
-            node, following = work[-1]
-            for edge in following:
-                if edge.to not in index:
-                    work.append(enter(edge.to))
-                    break
-                if edge.to in is_open:
-                    low[node] = min(low[node], index[edge.to])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    part = [stack.pop()]
-                    while part[-1] != node:
-                        part.append(stack.pop())
-                    is_open.difference_update(part)
-                    if len(part) > 1:
-                        found.append(part)
-    return found
+    def precede(self, number, kind):
+        """Adds edges from the transaction to all appends that are not its own."""
+        first, last = self.own.get(number, (0, -1))
+        if last + 1 < len(self.following):
+            self.history.add_edge(number, self.following[last + 1], kind)
+        if first > 0:
+            self.history.add_edge(number, self.preceding[first - 1], kind)
 
 
 def explained(anomalies):

@@ -80,6 +80,17 @@ class ListHistoryTest(unittest.TestCase):
     def test_g2_of_what_no_list_shows(self):
         self.assertEqual(self.anomalies("r1: a2:x", "r2: a1:y"), ["G2"])
 
+    def test_appends_that_no_list_shows(self):
+        # Each has read the list without the appends of the others.
+        self.assertEqual(self.anomalies("r1: a1:x", "r1: a1:y", "r1: a1:z", explains=["T1 did not see y, which comes next in key 1"]), ["G2"])
+        # A reader comes before the appends of others, and not before its own, of which there may be several.
+        self.assertEqual(self.anomalies("a1:v", "r1: a1:x a1:y", "a1:z", "r1:"), [])
+        self.assertEqual(self.anomalies("a1:w a2:u", "r1: a1:x a1:y r2:u", "a1:z"), ["G-single"])
+        self.assertEqual(self.anomalies("a1:w", "r1: a1:x a1:y r2:u", "a1:z a2:u"), ["G-single"])
+        # They come behind the appends that lists show.
+        self.assertEqual(self.anomalies("a1:v r2:", "r1:v", "a1:w a2:u", "a1:x a2:t", "r2:ut"), [])
+        self.assertEqual(self.anomalies("a1:v r2:u", "r1:v", "a1:w a2:u"), ["G1c"])
+
     def test_incompatible_orders(self):
         self.assertIn("incompatible order", self.anomalies("a1:x", "a1:y", "r1:xy", "r1:y"))
 
@@ -140,6 +151,22 @@ class ListHistoryTest(unittest.TestCase):
             late = next(each for each in transactions if ["append"] == [operation[0] for operation in each["operations"]][:1])
             late.update(begin=2000, end=2001)
             self.assertIn("real-time", explained(ListHistory(transactions).check()), seed)
+
+    def test_a_cycle_in_a_component_of_many_transactions_is_named(self):
+        """Each transaction is concurrent with the next one, and so it is with the first one only that the last one makes a cycle of all."""
+        def history(last):
+            texts = [("a1:x r2:", 1, 4), *[(f"r{number}:", 2 * number, 2 * number + 3) for number in range(3, 20000)], (last, 40002, 40005)]
+            return [transaction(f"T{number}", text, "ok", begin, end) for number, (text, begin, end) in enumerate(texts)]
+
+        for last, names in (("r1:x", []), ("a2:y", []), ("r1:", ["lost append", "real-time violation, G-single"])):
+            self.assertEqual([each.name for each in ListHistory(history(last)).check()], names, last)
+        # A value is seen before it is appended; and what was read is changed by a transaction that ended long before.
+        seen_early = [transaction("T", "r2:y", "ok", 0, 1), *history("a2:y")[1:]]
+        self.assertEqual([each.name for each in ListHistory(seen_early).check()], ["real-time violation"])
+        # Two values that are read in both orders, by transactions that all the others lie between.
+        skewed = [transaction("T", "r1: r2:y", "ok", 0, 40005), *history("a2:y")[1:], transaction("U", "a1:x", "ok", 1, 2),
+                  transaction("V", "r1:x", "ok", 50000, 50001)]
+        self.assertEqual([each.name for each in ListHistory(skewed).check()], ["real-time violation, G-single"])
 
 
 if __name__ == "__main__":

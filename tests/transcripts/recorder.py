@@ -13,6 +13,7 @@ import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
 
+from bridge import Acceptor
 from messages import Stream, client_line, server_line, startup_line
 from player import ENDS_COPY, name_of, play
 from postgres import PROGRAMS, Postgres
@@ -77,28 +78,15 @@ class Session:
         return merged + server
 
 
-class Proxy:
-    """Listens on a port of its own, and takes down each session with the server behind the socket."""
+class Proxy(Acceptor):
+    """Takes down each session with the server behind the socket."""
 
     def __init__(self, path):
         self.path = path
         self.sessions = []
-        self.threads = []
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.accepting = threading.Thread(target=self.accept, daemon=True)
-        self.accepting.start()
+        super().__init__(self.take_down)
 
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            self.threads.append(threading.Thread(target=self.serve, args=(client,), daemon=True))
-            self.threads[-1].start()
-
-    def serve(self, client):
+    def take_down(self, client):
         server = socket.socket(socket.AF_UNIX)
         server.connect(self.path)
         stream, session, answering = Stream(True), None, None
@@ -135,7 +123,7 @@ class Proxy:
                 pass
 
     def close(self):
-        self.listener.close()
+        super().close()
         for thread in self.threads:
             thread.join(10)
 
