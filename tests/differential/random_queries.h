@@ -1,9 +1,11 @@
 // Random queries of all kinds, and changes of rows that contain them.
 //
-// Order       a query whose rows' order counts is ordered by all of its columns, so that rows which tie are the
-//             same; so is a query that keeps some of its rows by LIMIT.
+// Order       a query whose rows' order counts is ordered by all of its columns, so that rows which tie are
+//             the same; so is a query that keeps some of its rows by LIMIT.
 // Threads     one owner.
 #pragma once
+
+#include <utility>
 
 #include "tests/differential/query_expressions.h"
 #include "tests/differential/two_databases.h"
@@ -277,7 +279,11 @@ class RandomQueries : protected QueryExpressions {
 
   Node join(Node left, bool& is_total, Strings& unique) {
     const std::vector<Named> before = scopes_.back().names;
+    const std::string way = any_of({"JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"});
+    // What is LATERAL may stand behind JOIN and LEFT JOIN alone.
+    const bool allowed = std::exchange(allows_lateral_, way == "JOIN" || way == "LEFT JOIN");
     Node right = source(is_total, unique);
+    allows_lateral_ = allowed;
     const std::vector<Named> all = scopes_.back().names;
     const size_t kind = below(12);
     if (kind == 0) return Fixed{"@ CROSS JOIN @", {std::move(left), std::move(right)}};
@@ -288,10 +294,8 @@ class RandomQueries : protected QueryExpressions {
     };
     if (kind < 4 && has_k(before, 0) && has_k(all, before.size())) {
       scopes_.back().names.push_back({"k", kInteger});
-      const std::string way = any_of({"JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"});
       return Expression{kInteger, "@ " + way + " @ USING (k)", {std::move(left), std::move(right)}};
     }
-    const std::string way = any_of({"JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"});
     Node on =
         equation(before, std::vector<Named>(all.begin() + static_cast<ptrdiff_t>(before.size()), all.end()));
     if (way != "FULL JOIN" && chance(35)) {
@@ -348,13 +352,15 @@ class RandomQueries : protected QueryExpressions {
       names.push_back(fmt::format("d{}", i));
       columns.push_back({names.back(), type});
     }
-    const bool is_lateral = chance(30) && !scopes_.back().names.empty();
+    const bool is_lateral = allows_lateral_ && chance(30) && !scopes_.back().names.empty();
     const bool typed = are_typed_;
     are_typed_ = true;
     // One that is not LATERAL doesn't see what stands beside it.
     std::deque<Scope> outside = scopes_;
     if (!is_lateral) scopes_.pop_back();
+    const bool allowed = std::exchange(allows_lateral_, true);
     Node body = query(types);
+    allows_lateral_ = allowed;
     scopes_ = std::move(outside);
     are_typed_ = typed;
     Node limit = chance(25) ? order_by_all(types.size(), true) : Fixed{""};
@@ -502,6 +508,7 @@ class RandomQueries : protected QueryExpressions {
 
   std::vector<TableShape> with_;  // what WITH names
   size_t names_ = 0;
+  bool allows_lateral_ = true;
   bool are_typed_ = false;  // the outputs' types are written, as another query reads them
 
  protected:
