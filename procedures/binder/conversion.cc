@@ -5,6 +5,7 @@
 
 #include "base/memory/arena.h"
 #include "base/utf8.h"
+#include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/value_text.h"
@@ -322,6 +323,28 @@ Expr convert_to_text(Expr expr) {
   return make_cast(std::move(expr), text_type(), false);
 }
 
+Expr convert_to_output(Expr expr, std::string_view what) {
+  const ir::SourceLocation where = expr.where;
+  const Type type = expr.type;
+  if (is_unknown(expr) || (type.kind != TypeKind::kChar && type.kind != TypeKind::kBoolean))
+    return convert_to_text(std::move(expr));
+  if (type.kind == TypeKind::kChar && (type.length == 0 || expr.text_varies)) {
+    refuse_as(
+        sqlstate::kNotSupported, where,
+        "{}() of a char(n) whose n depends on the value is not supported; cast it to text, or to char(n)",
+        what);
+  }
+  // The first letter of true and of false, or the blanks that fill a char(n) and are not kept.
+  const bool is_truth = type.kind == TypeKind::kBoolean;
+  Expr width = nodes::make(ExprKind::kConstant, nodes::kInt, where);
+  width.constant = Value::of_int(is_truth ? 1 : static_cast<int64_t>(type.length));
+  std::vector<Expr> args;
+  args.push_back(convert_to_text(std::move(expr)));
+  args.push_back(std::move(width));
+  return nodes::make_call(is_truth ? ir::Function::kLeft : ir::Function::kRpad, text_type(), std::move(args),
+                          where);
+}
+
 Expr with_own_digits(Expr expr) {
   if (!expr.type.is_exact()) return expr;
   expr.text_varies = false;
@@ -396,16 +419,17 @@ void require_certain_text(const Expr& expr, std::string_view what) {
         "time without it");
   }
   if (expr.type.kind == TypeKind::kChar) {
-    refuse(expr.where,
-           "with how many blanks PostgreSQL fills up {} depends on the value at hand; write CAST(... AS "
-           "char(n)) for n characters",
-           what);
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "with how many blanks PostgreSQL fills up {} depends on the value at hand; write CAST(... AS "
+              "char(n)) for n characters",
+              what);
   }
-  refuse(expr.where,
-         "how many digits after the point PostgreSQL gives {} depends on the value at hand; write CAST(... "
-         "AS numeric(p,s)) for s "
-         "of them",
-         what);
+  refuse_as(
+      sqlstate::kNotSupported, expr.where,
+      "how many digits after the point PostgreSQL gives {} depends on the value at hand; write CAST(... "
+      "AS numeric(p,s)) for s "
+      "of them",
+      what);
 }
 
 static bool any_own_digits(const std::vector<Expr*>& results) {

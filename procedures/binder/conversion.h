@@ -40,6 +40,10 @@ ir::Expr resolve_as_text(ir::Expr expr);
 // Text for ||, concat() and RAISE, from any type whose text does not depend on how a value came about.
 ir::Expr convert_to_text(ir::Expr expr);
 
+// Text as output functions print it: a boolean is t or f, a char(n) keeps the blanks that fill it. `what`
+// names the function in errors.
+ir::Expr convert_to_output(ir::Expr expr, std::string_view what);
+
 // Brings both sides of a comparison, or of arithmetic, to the type in which PostgreSQL does it.
 void unify_for_comparison(ir::Expr& left, ir::Expr& right, ir::SourceLocation where);
 void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::SourceLocation where);

@@ -147,22 +147,7 @@ Expr to_text(Expr arg, std::string_view name) {
 // octet_length() and bit_length() count the blanks that fill a char(n), which are not kept.
 Expr to_filled_text(Expr arg, std::string_view name) {
   if (arg.type.kind != TypeKind::kChar || is_unknown(arg)) return to_text(std::move(arg), name);
-  const ir::SourceLocation where = arg.where;
-  const Type type = arg.type;
-  if (type.length == 0 || arg.text_varies) {
-    refuse_as(
-        sqlstate::kNotSupported, where,
-        "{}() of a char(n) whose n depends on the value is not supported; cast it to text, or to char(n)",
-        name);
-  }
-  Expr width;
-  width.type = kInt;
-  width.constant = Value::of_int(type.length);
-  width.where = where;
-  std::vector<Expr> args;
-  args.push_back(to_text(std::move(arg), name));
-  args.push_back(std::move(width));
-  return make_call(Function::kRpad, text_type(), std::move(args), where);
+  return convert_to_output(std::move(arg), name);
 }
 
 Expr to_int(Expr arg, std::string_view name) {
@@ -177,7 +162,8 @@ Expr to_int(Expr arg, std::string_view name) {
 Expr bind_rounding(const Signature& signature, std::string_view name, std::vector<Expr> args,
                    ir::SourceLocation where, bool own_digits) {
   if (is_unknown(args[0]) && signature.function == Function::kTrunc) {
-    refuse(where, "trunc() of a quoted number is ambiguous to PostgreSQL; write it without quotes");
+    refuse_as(sqlstate::kNotSupported, where,
+              "trunc() of a quoted number is ambiguous to PostgreSQL; write it without quotes");
   }
   args[0] = to_number(std::move(args[0]), name);
   if (args.size() == 1) {
@@ -204,8 +190,9 @@ Expr bind_rounding(const Signature& signature, std::string_view name, std::vecto
   const bool constant = digits.kind == ExprKind::kConstant && digits.type.kind == TypeKind::kInt &&
                         digits.constant.as_int() <= kMaxNumericPrecision;
   if (!constant)
-    refuse(digits.where, "the number of digits that {}() keeps must be written as a number from 0 to {}",
-           name, kMaxNumericPrecision);
+    refuse_as(sqlstate::kNotSupported, digits.where,
+              "the number of digits that {}() keeps must be written as a number from 0 to {}", name,
+              kMaxNumericPrecision);
   const Type type = numeric_type(static_cast<uint32_t>(digits.constant.as_int()));
   return make_call(signature.function, type, std::move(args), where);
 }
@@ -275,15 +262,14 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       if (is_char_literal) args[0] = convert(std::move(args[0]), Type{.kind = TypeKind::kChar});
       const Type type = args[0].type;
       const bool varied = args[0].text_varies || is_char_literal;
+      // PostgreSQL compares integers of two sizes, and floats of two sizes, as they are: the result has the
+      // first one's type. For other pairs it has the type in which they are compared.
+      const bool keeps_type =
+          (type.is_integer() && args[1].type.is_integer()) || type.kind == TypeKind::kReal;
       unify_for_comparison(args[0], args[1], where);
-      if (args[0].type.is_number() && !(args[0].type == type) && args[0].type.kind != TypeKind::kNumeric &&
-          args[0].type.kind != TypeKind::kDecimal) {
-        refuse_as(sqlstate::kNotSupported, where,
-                  "nullif() of {} and a wider type is not supported; cast the second argument",
-                  to_string(type));
-      }
       const Type result = args[0].type;
       Expr call = make_call(signature.function, result, std::move(args), where);
+      if (keeps_type && result.kind != type.kind) return convert(std::move(call), type);
       call.text_varies = varied ||
                          (result.kind == TypeKind::kNumeric &&
                           (type.kind != TypeKind::kNumeric || type.scale != result.scale)) ||
@@ -345,15 +331,7 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       return bind_text_function(signature, name, std::move(args), where);
     case Shape::kConcat:
       for (Expr& arg : args) {
-        if (arg.type.kind == TypeKind::kBoolean) {
-          refuse_as(sqlstate::kNotSupported, arg.where,
-                    "concat() of a boolean is not supported; write CASE WHEN ... THEN 't' ELSE 'f' END");
-        }
-        if (arg.type.kind == TypeKind::kChar) {
-          refuse_as(sqlstate::kNotSupported, arg.where,
-                    "concat() of char(n) is not supported: it would keep the blanks that fill it; use ||");
-        }
-        arg = convert_to_text(std::move(arg));
+        arg = convert_to_output(std::move(arg), name);
       }
       return make_call(signature.function, text_type(), std::move(args), where);
   }

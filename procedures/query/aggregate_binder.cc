@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "procedures/binder/conversion.h"
+#include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 #include "procedures/values/decimal.h"
@@ -226,6 +227,31 @@ void SelectBinder::bind_filter(const syntax::Expr& call, Aggregate& aggregate) {
   in_aggregate_ = in_aggregate;
 }
 
+// SQL makes an aggregate whose columns are all of a query around this one an aggregate of that query.
+void SelectBinder::refuse_outer_aggregate(const Aggregate& aggregate, ir::SourceLocation where) const {
+  bool names_own = false;
+  bool names_outer = false;
+  const auto look = [&](const Expr& whole) {
+    ir::walk(whole, [&](const Expr& part) {
+      names_own |= part.kind == ExprKind::kColumn && part.source == 0;
+      names_outer |= part.kind == ExprKind::kVariable &&
+                     std::ranges::any_of(scope_.captured(), [&](const auto& captured) {
+                       return captured.first == part.variable;
+                     });
+    });
+  };
+  if (aggregate.argument) look(*aggregate.argument);
+  if (aggregate.filter) look(*aggregate.filter);
+  for (const Expr& grouped : aggregate.grouped) look(grouped);
+  for (const RowOrder& key : aggregate.order) look(key.expr);
+  if (names_outer && !names_own) {
+    refuse_as(
+        sqlstate::kNotSupported, where,
+        "an aggregate of the outer query's columns alone, which belongs to that query, is not supported; "
+        "compute it there, and name its result");
+  }
+}
+
 Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
   if (in_aggregate_) refuse_as(sqlstate::kGrouping, call.where, "aggregate function calls cannot be nested");
   if (!allows_aggregates_)
@@ -240,6 +266,7 @@ Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
     aggregate = bind_aggregate_parts(call);
   }
   in_aggregate_ = false;
+  refuse_outer_aggregate(aggregate, call.where);
   Expr result;
   result.kind = ExprKind::kAggregate;
   result.type = aggregate.type;

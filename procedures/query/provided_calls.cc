@@ -13,32 +13,6 @@ using ir::ExprKind;
 
 namespace {
 
-// 't' and 'f', as PostgreSQL prints them.
-Expr truth_as_text(Expr truth) {
-  Expr result;
-  result.kind = ExprKind::kCase;
-  result.type = text_type();
-  result.where = truth.where;
-  const auto add_text = [&](const char* text) {
-    Expr& constant = result.args.emplace_back();
-    constant.type = text_type();
-    constant.where = truth.where;
-    if (text != nullptr) constant.constant = Value::of_text(text);
-  };
-  Expr negation;
-  negation.kind = ExprKind::kUnary;
-  negation.op = ir::Op::kNot;
-  negation.type = kTruthType;
-  negation.where = truth.where;
-  negation.args.push_back(truth);
-  result.args.push_back(truth);
-  add_text("t");
-  result.args.push_back(std::move(negation));
-  add_text("f");
-  add_text(nullptr);
-  return result;
-}
-
 // Elements are compared by their text, which says enough of these types alone.
 void check_compared_elements(std::span<const Expr> args, ir::SourceLocation where) {
   for (const Expr& arg : args) {
@@ -112,7 +86,9 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
     if (is_unknown(arg)) {
       arg = convert_explicitly(std::move(arg), wanted);
     } else if (wanted.is_string() && arg.type.kind == TypeKind::kBoolean) {
-      arg = truth_as_text(std::move(arg));
+      arg = convert_to_output(std::move(arg), name);
+    } else if (arg.type.kind == TypeKind::kChar && (name == "concat_ws" || name == "format")) {
+      arg = convert_to_output(std::move(arg), name);
     } else if (wanted.is_integer() && arg.type.is_number() && !arg.type.is_integer()) {
       refuse_as(sqlstate::kUndefinedFunction, where, "function {} of {} does not exist; cast it to bigint",
                 name, to_string(arg.type));

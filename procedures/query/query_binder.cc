@@ -146,6 +146,7 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_query(const Query& query, RowScope*
   if (captured != nullptr) {
     *captured = scope.captured();
   }
+  check_unused_tables(outer_tables);
   common_tables_.resize(outer_tables);
   --depth_;
   return plan;

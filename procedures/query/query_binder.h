@@ -77,6 +77,7 @@ class QueryBinder {
   void bind_limits(const syntax::Query& query, RowScope& scope, QueryPlan& plan);
   const CommonTable* find_common_table(const std::string& name) const;
   void add_common_tables(const syntax::Query& query);
+  void check_unused_tables(size_t first);
   const OpenRecursion* find_open_recursion(const CommonTable& table) const;
   std::unique_ptr<QueryPlan> bind_common_table(CommonTable common);
   std::unique_ptr<QueryPlan> bind_recursion(const syntax::Query::CommonTable& table);
@@ -93,6 +94,7 @@ class QueryBinder {
   BoundQueries bound_;
   std::vector<CommonTable> common_tables_;
   std::vector<const syntax::Query::CommonTable*> bound_tables_;  // whose queries are being bound
+  std::vector<const syntax::Query::CommonTable*> used_tables_;   // whose queries have been bound
   std::vector<OpenRecursion> open_recursions_;
   size_t depth_ = 0;
   size_t tables_ = 0;

@@ -99,6 +99,18 @@ void QueryBinder::add_common_tables(const Query& query) {
   for (size_t i = before; i < common_tables_.size(); ++i) common_tables_[i].visible = common_tables_.size();
 }
 
+// A table of WITH that nothing reads is never run, but has to be right.
+void QueryBinder::check_unused_tables(size_t first) {
+  const size_t raising = bound_.raising.size();
+  const bool makes_rows = bound_.makes_rows;
+  for (size_t i = first; i < common_tables_.size(); ++i) {
+    if (std::ranges::find(used_tables_, common_tables_[i].table) == used_tables_.end())
+      bind_common_table(common_tables_[i]);
+  }
+  bound_.raising.resize(raising);
+  bound_.makes_rows = makes_rows;
+}
+
 const QueryBinder::OpenRecursion* QueryBinder::find_open_recursion(const CommonTable& table) const {
   const auto found = std::ranges::find(open_recursions_, table.table, &OpenRecursion::table);
   return found == open_recursions_.end() ? nullptr : &*found;
@@ -110,6 +122,7 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_common_table(CommonTable common) {
               "mutual recursion between WITH items is not implemented");
   }
   const Pushed bound(bound_tables_, common.table);
+  used_tables_.push_back(common.table);
   // It sees the tables of WITH before it; with RECURSIVE all of them, itself included.
   std::vector<CommonTable> all = common_tables_;
   common_tables_.resize(common.visible);

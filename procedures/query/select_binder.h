@@ -118,6 +118,7 @@ class SelectBinder final : public QueryNames {
   void bind_aggregate_order(const std::vector<syntax::OrderItem>& order, Aggregate& aggregate);
   void bind_within_group(const syntax::Expr& call, bool is_percentile, Aggregate& aggregate);
   void bind_filter(const syntax::Expr& call, Aggregate& aggregate);
+  void refuse_outer_aggregate(const Aggregate& aggregate, ir::SourceLocation where) const;
   void group(ir::Expr& expr);
   // What a window is made of, while the SELECT is bound.
   struct WindowParts {

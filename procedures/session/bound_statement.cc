@@ -166,8 +166,11 @@ void BoundStatement::bind_change_of_any_form(const Program& program) {
       columns_ = query_->columns;
       return;
     } catch (const SourceError& error) {
-      const bool may_be_query = !operation.gives_defaults && error.sqlstate != nullptr &&
-                                std::string_view(error.sqlstate) == sqlstate::kNotSupported;
+      // Queries have functions that procedures lack, and show numbers whatever their digits are.
+      const std::string_view code = error.sqlstate == nullptr ? "" : error.sqlstate;
+      const bool may_be_query =
+          !operation.gives_defaults && (code == sqlstate::kNotSupported ||
+                                        code == sqlstate::kUndefinedFunction || code == sqlstate::kNotUnique);
       if (!may_be_query) throw;
       parameters_ = given;
     }

@@ -1,6 +1,6 @@
 // mneme_differential: random scenarios on Mneme and on PostgreSQL 15, and what they answer differently.
 //
-//   mneme_differential [--seed N] [--count N] [--show] [--refusals]
+//   mneme_differential [--seed N] [--count N] [--queries] [--show] [--refusals]
 //
 // Scenario number i of a run has the seed N + i, so that one can be run again alone. A difference is made
 // small: statements are left out, expressions replaced by what is in them, as long as both sides still answer
@@ -25,6 +25,7 @@ namespace {
 struct Options {
   uint64_t seed = 1;
   uint64_t count = 200;
+  bool queries = false;   // scenarios of queries, without procedures
   bool shows = false;     // every statement and both answers
   bool refusals = false;  // all kinds of refusal, each with an example
 };
@@ -133,7 +134,7 @@ class Report {
   Report(TwoDatabases& databases, const Options& options) : databases_(databases), options_(options) {}
 
   void add(uint64_t seed) {
-    const Scenario scenario = random_scenario(seed);
+    const Scenario scenario = options_.queries ? random_queries(seed) : random_scenario(seed);
     const std::vector<Outcome> outcomes = databases_.run(scenario);
     bool is_made_small = false;
     for (const Outcome& outcome : outcomes) {
@@ -268,12 +269,15 @@ int main(int count, char** words) {
       options.seed = number();
     } else if (word == "--count") {
       options.count = number();
+    } else if (word == "--queries") {
+      options.queries = true;
     } else if (word == "--show") {
       options.shows = true;
     } else if (word == "--refusals") {
       options.refusals = true;
     } else {
-      fmt::print(stderr, "usage: mneme_differential [--seed N] [--count N] [--show] [--refusals]\n");
+      fmt::print(stderr,
+                 "usage: mneme_differential [--seed N] [--count N] [--queries] [--show] [--refusals]\n");
       return 2;
     }
   }

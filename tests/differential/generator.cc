@@ -1,6 +1,7 @@
 #include "tests/differential/generator.h"
 
 #include "tests/differential/random_procedures.h"
+#include "tests/differential/random_queries.h"
 
 namespace mneme::differential {
 namespace {
@@ -37,10 +38,35 @@ class Generator : RandomProcedures {
   }
 };
 
+class QueryGenerator : RandomQueries {
+ public:
+  explicit QueryGenerator(uint64_t seed) : RandomQueries(seed) {}
+
+  Scenario scenario() {
+    Scenario steps;
+    for (size_t i = 1; i <= 3; ++i) steps.push_back({Step::Kind::kTable, create_query_table(i), false, ""});
+    const std::vector<TableShape> bases = tables_;
+    if (chance(50)) steps.push_back({Step::Kind::kIndex, Fixed{"CREATE INDEX t2_k ON t2 (k)"}, false, ""});
+    for (size_t i = 1; i <= 2; ++i) steps.push_back({Step::Kind::kIndex, create_view(i), false, ""});
+    for (const TableShape& table : bases) steps.push_back({Step::Kind::kRows, fill(table), false, ""});
+    for (size_t i = 40 + below(20); i > 0; --i) {
+      steps.push_back(chance(85) ? query_statement() : change_statement());
+    }
+    for (const TableShape& table : bases) {
+      steps.push_back({Step::Kind::kTableAtEnd, Fixed{"SELECT * FROM " + table.name}, false, ""});
+    }
+    return steps;
+  }
+};
+
 }  // namespace
 
 Scenario random_scenario(uint64_t seed) {
   return Generator(seed).scenario();
+}
+
+Scenario random_queries(uint64_t seed) {
+  return QueryGenerator(seed).scenario();
 }
 
 }  // namespace mneme::differential

@@ -13,4 +13,7 @@ namespace mneme::differential {
 
 Scenario random_scenario(uint64_t seed);
 
+// Tables, views and rows, and then mostly queries: joins, subqueries, groups, windows, WITH.
+Scenario random_queries(uint64_t seed);
+
 }  // namespace mneme::differential

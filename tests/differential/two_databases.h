@@ -29,6 +29,7 @@ struct Answer {
   std::string message;
   std::string tag;
   std::vector<std::string> names;
+  std::vector<uint32_t> types;  // pg_type.oid of each column
   std::vector<std::vector<std::optional<std::string>>> rows;
 
   bool ok() const { return sqlstate.empty(); }
