@@ -297,7 +297,10 @@ returning : RETURNING selectItem (COMMA selectItem)* into? ;
 query : with? (selectCore | values | LPAREN query RPAREN) setOperation* queryTail ;
 
 // Without a parenthesis at its beginning, which would be an expression's.
-nestedQuery : with? (selectCore | values) setOperation* queryTail ;
+// Where it begins with one all the same, a set operation follows.
+nestedQuery
+  : with? (selectCore | values) setOperation* queryTail
+  | with? LPAREN query RPAREN setOperation+ queryTail ;
 
 // Of INSERT, which has VALUES of its own.
 selectQuery : with? (selectCore | LPAREN query RPAREN) setOperation* queryTail ;

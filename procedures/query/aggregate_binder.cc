@@ -234,10 +234,7 @@ void SelectBinder::refuse_outer_aggregate(const Aggregate& aggregate, ir::Source
   const auto look = [&](const Expr& whole) {
     ir::walk(whole, [&](const Expr& part) {
       names_own |= part.kind == ExprKind::kColumn && part.source == 0;
-      names_outer |= part.kind == ExprKind::kVariable &&
-                     std::ranges::any_of(scope_.captured(), [&](const auto& captured) {
-                       return captured.first == part.variable;
-                     });
+      names_outer |= part.kind == ExprKind::kVariable && scope_.is_captured(part.variable);
     });
   };
   if (aggregate.argument) look(*aggregate.argument);

@@ -7,6 +7,7 @@
 // Errors      refuse_as(): a name that two tables have.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,6 +48,12 @@ class RowScope {
 
   // What is set before the query runs: the variable, from an expression of the query around it.
   const std::vector<std::pair<VariableId, ir::Expr>>& captured() const { return captured_; }
+  // Whether the variable is such a one, of this query or of one around it.
+  bool is_captured(VariableId variable) const {
+    return std::ranges::find(captured_, variable, &std::pair<VariableId, ir::Expr>::first) !=
+               captured_.end() ||
+           (outer_ != nullptr && outer_->is_captured(variable));
+  }
 
  private:
   Names& names_;

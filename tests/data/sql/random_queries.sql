@@ -16,3 +16,7 @@ WITH RECURSIVE unused(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM unused) SELECT
 DELETE FROM dept WHERE concat_ws('-', name, id) LIKE 'empty-_' RETURNING id;
 UPDATE dept SET budget = budget + 1 WHERE format('%s', name) = 'hr' RETURNING id, budget;
 UPDATE emp SET bonus = pi() WHERE id = 1 RETURNING id, bonus;
+SELECT 1 WHERE 2 IN ((SELECT 1) UNION (SELECT 2));
+SELECT x.a FROM ((SELECT 1 AS a) UNION ALL (SELECT 2) ORDER BY 1 DESC LIMIT 1) x;
+SELECT (SELECT 3), ((SELECT 4)), EXISTS ((SELECT 1) EXCEPT (SELECT 1)), 1 = ANY ((SELECT 1) UNION SELECT 2);
+SELECT (1), ((1) + 2) * 3, (2) IN ((1), (2)), ((SELECT 1) + 2);
