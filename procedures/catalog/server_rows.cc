@@ -44,12 +44,12 @@ void types(const SystemCatalog&, RowMaker& rows) {
       {25, "text", -1, 1009, "S"},     {26, "oid", 4, 1028, "N"},        {701, "float8", 8, 1022, "N"},
       {1042, "bpchar", -1, 1014, "S"}, {1043, "varchar", -1, 1015, "S"}, {1114, "timestamp", 8, 1115, "D"},
       {700, "float4", 4, 1021, "N"},   {1082, "date", 4, 1182, "D"},     {1700, "numeric", -1, 1231, "N"},
-      {2278, "void", 4, 0, "P"}};
+      {2278, "void", 4, 0, "P"},       {2249, "record", -1, 0, "P"}};
   for (const Known& type : kKnown) {
     rows.set("oid", type.oid).set("typname", type.name).set("typlen", type.length);
     rows.set("typarray", type.array).set("typcategory", type.category);
     if (std::string_view(type.category) == "S") rows.set("typcollation", oids::kDefaultCollation);
-    if (type.oid == oids::kVoidType) rows.set("typtype", "p");
+    if (std::string_view(type.category) == "P") rows.set("typtype", "p");
     rows.set("typinput", oids::input_function(type.oid)).add();
     if (type.array == 0) continue;
     rows.set("oid", type.array).set("typname", "_" + std::string(type.name)).set("typcategory", "A");

@@ -35,8 +35,11 @@ class Bridge(Acceptor):
     def pass_both_ways(self, client):
         server = socket.socket(socket.AF_UNIX)
         server.connect(self.path)
-        threading.Thread(target=self.pass_on, args=(server, client), daemon=True).start()
-        self.pass_on(client, server)
+        with client, server:
+            answering = threading.Thread(target=self.pass_on, args=(server, client), daemon=True)
+            answering.start()
+            self.pass_on(client, server)
+            answering.join()
 
     @staticmethod
     def pass_on(one, other):
