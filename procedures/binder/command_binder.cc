@@ -256,15 +256,20 @@ class CallBinder {
   }
 
   // ARRAY[...] of more than literals: each element is computed by the bound procedure. `cast`: the type that
-  // the statement casts the array to, if it does.
-  BoundCall::Array computed(const syntax::Expr& expr, const Type& type, const Type* cast, size_t n) {
+  // the statement casts the array to, if it does. `is_numeric`: it casts it to numbers with digits of their own.
+  BoundCall::Array computed(const syntax::Expr& expr, const Type& type, const Type* cast, bool is_numeric,
+                            size_t n) {
     const ir::Procedure& callee = program_.procedure(bound_.callee);
     const ir::Variable& parameter = callee.variables[callee.parameters[n].variable.value];
     ExpressionBinder binder(names_, bound_.strings);
     std::vector<ir::Expr> values;
     for (const syntax::Expr& each : expr.args) {
       values.push_back(binder.bind(each));
-      if (cast != nullptr) values.back() = convert_explicitly(std::move(values.back()), cast->element());
+      if (cast != nullptr) {
+        values.back() = convert_explicitly(std::move(values.back()), cast->element());
+      } else if (is_numeric && is_unknown(values.back())) {
+        values.back() = convert(std::move(values.back()), type.element());
+      }
     }
     if (cast == nullptr) {
       std::vector<ir::Expr*> all;
@@ -294,15 +299,20 @@ class CallBinder {
       case syntax::ExprKind::kString:
         return {.text = expr.text};
       case syntax::ExprKind::kArray:
-        if (!std::ranges::all_of(expr.args, is_literal)) return computed(expr, type, nullptr, n);
+        if (!std::ranges::all_of(expr.args, is_literal)) return computed(expr, type, nullptr, false, n);
         check_elements(expr, type);
         return {.text = text_of_array(expr)};
       case syntax::ExprKind::kCast: {
         if (!expr.type.is_array) break;
-        const Type cast = names_.read_type(expr.type);
+        const syntax::Expr& written = expr.args[0];
+        // Numbers keep their own digits then.
+        const bool is_numeric = expr.type.base == "numeric" && expr.type.modifiers.empty();
+        const Type cast =
+            is_numeric ? Type{.kind = TypeKind::kNumeric, .is_array = true} : names_.read_type(expr.type);
         expect_elements(cast.element(), type, expr.where);
-        if (expr.args[0].kind == syntax::ExprKind::kArray) return computed(expr.args[0], type, &cast, n);
-        return array(expr.args[0], cast, n);
+        if (written.kind == syntax::ExprKind::kArray)
+          return computed(written, type, is_numeric ? nullptr : &cast, is_numeric, n);
+        return array(written, is_numeric ? type : cast, n);
       }
       case syntax::ExprKind::kParameter: {
         const VariableId own = names_.parameter(expr);
@@ -319,7 +329,8 @@ class CallBinder {
       default:
         break;
     }
-    refuse(expr.where, "an array is given as text, as '{{1,2,3}}', as ARRAY[...], or as a parameter");
+    refuse_as(is_literal(expr) ? sqlstate::kUndefinedFunction : sqlstate::kNotSupported, expr.where,
+              "an array is given as text, as '{{1,2,3}}', as ARRAY[...], or as a parameter");
   }
 
   const Program& program_;

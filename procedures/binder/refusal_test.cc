@@ -43,7 +43,7 @@ const RefusalRow kStatements[] = {
     {R"(PERFORM branch FROM account GROUP BY branch;)",
      R"(2:1: PERFORM of groups does no more than PERFORM of their rows; leave GROUP BY and DISTINCT out)"},
     {R"(SELECT count(*) INTO v FROM account HAVING count(*) > 1;)",
-     R"(2:55: HAVING without GROUP BY is not supported; test the aggregate with IF after SELECT ... INTO)"},
+     R"(2:44: HAVING without GROUP BY is not supported; test the aggregate with IF after SELECT ... INTO)"},
     {R"(SELECT DISTINCT ON (branch) branch INTO v FROM account;)",
      R"(2:8: DISTINCT ON is not supported; use a FOR loop over the rows in their order)"},
     {R"(SELECT branch INTO v FROM account a LEFT JOIN entry e ON e.account = a.id;)",
