@@ -256,7 +256,8 @@ class CallBinder {
   }
 
   // ARRAY[...] of more than literals: each element is computed by the bound procedure. `cast`: the type that
-  // the statement casts the array to, if it does. `is_numeric`: it casts it to numbers with digits of their own.
+  // the statement casts the array to, if it does. `is_numeric`: it casts it to numbers with digits of their
+  // own.
   BoundCall::Array computed(const syntax::Expr& expr, const Type& type, const Type* cast, bool is_numeric,
                             size_t n) {
     const ir::Procedure& callee = program_.procedure(bound_.callee);

@@ -306,8 +306,8 @@ Query read_query(MnemeParser::QueryContext* context) {
 }
 
 std::shared_ptr<const Query> read_query(MnemeParser::NestedQueryContext* context) {
-  return std::make_shared<const Query>(
-      QueryReader::read(context, QueryReader::part(context->selectCore(), context->values(), context->query())));
+  return std::make_shared<const Query>(QueryReader::read(
+      context, QueryReader::part(context->selectCore(), context->values(), context->query())));
 }
 
 std::shared_ptr<const Query> read_query(MnemeParser::SelectQueryContext* context) {
