@@ -213,6 +213,7 @@ TEST_F(LogFlusherTest, AWaiterFlushesItselfWhereAppendsEndAtOnce) {
   EXPECT_TRUE(flusher_->wait_durable(put()));
   EXPECT_GT(device.waits_by_tester(), 0u);
   EXPECT_EQ(device.appended().size(), 2u);
+  flusher_.reset();
 }
 
 TEST_F(LogFlusherTest, RecordsGatherWhileAWaiterFlushes) {
