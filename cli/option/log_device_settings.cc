@@ -131,7 +131,7 @@ Result<void> LogDeviceSettings::check_use(const CLI::App& command, LogDeviceKind
   if (by_system_calls && command.count("--io-registered") > 0) {
     return invalid_argument("--io {} has no use for --io-registered: leave it out", io_method_);
   }
-  if (io_method_ == "inline" && command.count("--io-depth") > 0) {
+  if (written.has_io && io_method_ == "inline" && command.count("--io-depth") > 0) {
     return invalid_argument("--io inline has one write in flight: leave --io-depth out");
   }
   return check_directories(has_streams);
@@ -261,7 +261,7 @@ std::vector<std::string> LogDeviceSettings::arguments(LogLayout layout) const {
   if (!named.ok()) return arguments;  // choose() says so
   const LogDeviceTraits& written = traits_of(written_to(*named, layout));
   if (!written.has_flusher) return arguments;
-  add("--io-depth", std::to_string(io_.depth));
+  if (!written.has_io || io_method_ != "inline") add("--io-depth", std::to_string(io_.depth));
   if (flush_interval_ != "auto") add("--flush-interval", flush_interval_);
   if (flush_bytes_ > 0) add("--flush-bytes", std::to_string(flush_bytes_));
   if (flush_records_ > 0) add("--flush-records", std::to_string(flush_records_));
