@@ -106,7 +106,7 @@ class Serve(EndToEndTest):
         self.assertIn("balance|numeric(12,2)||not null|10", described)
         self.assertEqual(self.psql(server, "SELECT indexdef FROM pg_indexes WHERE indexname = 'account_owner';"),
                          ["CREATE INDEX account_owner ON public.account USING btree (owner)"])
-        self.assertIn("id|integer||not null|nextval('item_id_seq')", self.psql(server, "\\d item"))
+        self.assertIn("id|integer||not null|nextval('item_id_seq'::regclass)", self.psql(server, "\\d item"))
 
     def test_no_number_of_a_sequence_is_given_again_after_a_kill(self):
         server = self.serve("--create")
