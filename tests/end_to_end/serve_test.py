@@ -294,11 +294,12 @@ class Serve(EndToEndTest):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=server.environment)
         self.addCleanup(writers.wait)
         self.addCleanup(writers.kill)
-        while not self.psql(server, "SELECT id FROM purse WHERE coins <> 10 LIMIT 1"):
+        limit = "SET statement_timeout = '60s'; "
+        while not self.psql(server, limit + "SELECT id FROM purse WHERE coins <> 10 LIMIT 1"):
             self.assertIsNone(writers.poll())
         # Beside them each try meets a conflict: it reads as they go on.
         for _ in range(5):
-            self.assertEqual(self.psql(server, "SET statement_timeout = '60s'; SELECT count(*), sum(coins) FROM purse"), ["300000|3000000"])
+            self.assertEqual(self.psql(server, limit + "SELECT count(*), sum(coins) FROM purse"), ["300000|3000000"])
         self.assertIsNone(writers.poll())
 
     def test_rows_of_a_workloads_table_without_a_key_are_read(self):
