@@ -27,7 +27,8 @@
 namespace mneme {
 namespace {
 
-// Of the statement that runs at the terminal.
+// The request by which Ctrl-C ends the statement that runs at the terminal. The main thread sets it before it
+// installs the signal's handler, which reads it.
 StopRequest* stop_of_terminal = nullptr;
 
 // While it lives Ctrl-C ends the statement that runs, and not the program.
