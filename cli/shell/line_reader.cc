@@ -74,6 +74,9 @@ LineReader::End LineReader::next(const std::string& prompt, std::string& line) {
   if (editor_ == nullptr) return End::kInput;
   prompt_ = prompt;
   is_given_up_ = false;
+  // Who sees the prompt may type at once: Ctrl-C and Ctrl-D must be keys by then. By itself el_gets() makes
+  // them keys behind the prompt.
+  el_set(editor_, EL_PREP_TERM, 1);
   int length = 0;
   const char* const text = el_gets(editor_, &length);
   if (is_given_up_) {

@@ -4,6 +4,7 @@ Method: the program runs on a pseudo-terminal that is its controlling one. A tes
 no time. What \\d and its kin print is held against what psql prints of the same database on `mneme serve`.
 """
 
+import codecs
 import os
 import pty
 import re
@@ -37,9 +38,14 @@ class Terminal:
     def __init__(self, *arguments, **environment):
         self.process, self.terminal = pty.fork()
         if self.process == 0:
+            # What starts this test may have left signals blocked or ignored; a shell at a terminal does not.
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.environ.update(environment, TERM="xterm")
             os.execv(BINARY, [BINARY, "sql", *map(str, arguments)])
         self.seen = ""  # behind what was waited for last
+        self.unread = ""  # the begin of a control sequence, the rest of which is still to come
+        self.decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.status = None
 
     def type(self, text):
@@ -55,7 +61,9 @@ class Terminal:
         except OSError:
             more = b""
         # Without what moves the cursor and clears parts of lines.
-        self.seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", more.decode(errors="replace"))
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", self.unread + self.decoder.decode(more))
+        self.unread = re.search(r"(\x1b(\[[0-9;?]*)?)?$", text).group()
+        self.seen += text.removesuffix(self.unread)
         return bool(more)
 
     def wait_for(self, text):
