@@ -14,10 +14,19 @@ if(MNEME_SANITIZE MATCHES "thread")
   # A test's child process takes an engine's place, with threads of its own.
   set(MNEME_TEST_ENVIRONMENT ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp:die_after_fork=0")
 endif()
+# mneme_not_optimized(TARGET): code whose speed matters to no test is compiled without optimization under a sanitizer, where Clang
+# spends two thirds of its time on that.
+function(mneme_not_optimized target)
+  if(MNEME_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
 # UBSan checks our code, also where a test runs it; of the tests' own code its checks would only double the time to compile.
 # In release a test's own code is compiled at -O1, which takes a quarter less time than -O2. The libraries that it links are those of
-# the program; of functions that headers define, the linker takes the test's copy.
+# the program; of functions that headers define, the linker takes the test's copy. Under a sanitizer it is not optimized at all, which
+# takes a third of the time.
 function(mneme_test_code target)
+  mneme_not_optimized(${target})
   if(NOT MNEME_SANITIZE)
     # At -O1 GCC inlines half of the operators new and delete that a test replaces, and takes the rest for mismatched.
     target_compile_options(${target} PRIVATE -O1 -Wno-mismatched-new-delete)
@@ -27,7 +36,7 @@ function(mneme_test_code target)
   endif()
 endfunction()
 
-# mneme_reads_precompiled(TARGET [test]): the target's files read the headers of the standard library and of fmt as the build compiled
+# mneme_reads_precompiled(TARGET [test|not_optimized]): the target's files read the headers of the standard library and of fmt as the build compiled
 # them once; each file would take a second to compile them again. A test reads GoogleTest's in the same way. Each file still includes
 # what it uses: the presets `debug` and `lint` compile without precompiled headers, and fail where an include is missing.
 option(MNEME_PRECOMPILED "Compile the headers of the standard library, fmt and GoogleTest once" ON)
@@ -38,7 +47,7 @@ function(mneme_precompile target)
   target_link_libraries(${target} PRIVATE ${ARGN})
   target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <cstring>
     <deque> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional> <random> <set> <span> <sstream> <string> <thread>
-    <unordered_map> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
+    <unordered_map> <variant> <vector> <fmt/format.h> <fmt/ranges.h> ${CMAKE_SOURCE_DIR}/cmake/formatter_of_library.h)
 endfunction()
 function(mneme_reads_precompiled target)
   if(NOT MNEME_PRECOMPILED)
@@ -47,9 +56,14 @@ function(mneme_reads_precompiled target)
   set(headers mneme_precompiled)
   if("test" IN_LIST ARGN)
     set(headers mneme_precompiled_for_tests)
+  elseif("not_optimized" IN_LIST ARGN)
+    set(headers mneme_precompiled_not_optimized)
   endif()
   if(NOT TARGET ${headers})
     mneme_precompile(${headers} fmt::fmt Threads::Threads)
+    if("not_optimized" IN_LIST ARGN)
+      mneme_not_optimized(${headers})
+    endif()
     if("test" IN_LIST ARGN)
       mneme_test_code(${headers})
       target_link_libraries(${headers} PRIVATE GTest::gmock)
@@ -136,8 +150,25 @@ function(mneme_folder name)
     list(APPEND parts mneme_${name}_${part})
   endforeach()
 
-  if(sources)
-    add_library(mneme_${name} STATIC ${sources})
+  # Under a sanitizer the cold rooms are objects of their own, which are not optimized.
+  set(cold "")
+  if(MNEME_SANITIZE AND FOLDER_COLD)
+    list(JOIN FOLDER_COLD "|" rooms)
+    set(cold ${sources})
+    list(FILTER cold INCLUDE REGEX "/(${rooms})/[^/]*$")
+    list(REMOVE_ITEM sources ${cold})
+    add_library(mneme_${name}_cold OBJECT ${cold})
+    mneme_not_optimized(mneme_${name}_cold)
+    target_link_libraries(mneme_${name}_cold PRIVATE ${FOLDER_LINKS})
+    target_include_directories(mneme_${name}_cold PRIVATE $<TARGET_PROPERTY:mneme_${name},INCLUDE_DIRECTORIES>)
+    target_compile_definitions(mneme_${name}_cold PRIVATE $<TARGET_PROPERTY:mneme_${name},COMPILE_DEFINITIONS>)
+    mneme_reads_precompiled(mneme_${name}_cold not_optimized)
+    mneme_compiled_together(mneme_${name}_cold)
+    set(cold $<TARGET_OBJECTS:mneme_${name}_cold>)
+  endif()
+
+  if(sources OR cold)
+    add_library(mneme_${name} STATIC ${sources} ${cold})
     target_include_directories(mneme_${name} PUBLIC
       $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mneme>)
     target_link_libraries(mneme_${name} PUBLIC ${FOLDER_LINKS})
