@@ -1,5 +1,5 @@
-# mneme_folder(NAME [COLD ROOM...] [PARTS ROOM...] LINKS ...): the .cc files of the folder and of its rooms become the library mneme_NAME, the *_test.cc
-# files the program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program NAME_stress_test (label stress, target
+# mneme_folder(NAME [NOT_OPTIMIZED] [COLD ROOM...] [PARTS ROOM...] LINKS ...): the .cc files of the folder and of its rooms become the
+# library mneme_NAME (NOT_OPTIMIZED: under a sanitizer so), the *_test.cc files the program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program NAME_stress_test (label stress, target
 # stress_tests: what ThreadSanitizer is there for). The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only
 # tests and benchmarks link. PARTS are rooms that are libraries of their own (mneme_room), so that a program can leave them out.
 add_custom_target(stress_tests COMMENT "All stress tests")
@@ -135,7 +135,7 @@ function(mneme_room name room)
 endfunction()
 
 function(mneme_folder name)
-  cmake_parse_arguments(FOLDER "" "" "COLD;LINKS;PARTS" ${ARGN})
+  cmake_parse_arguments(FOLDER "NOT_OPTIMIZED" "" "COLD;LINKS;PARTS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_test.cc)
   file(GLOB_RECURSE stress CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*_stress_test.cc)
@@ -150,29 +150,17 @@ function(mneme_folder name)
     list(APPEND parts mneme_${name}_${part})
   endforeach()
 
-  # Under a sanitizer the cold rooms are objects of their own, which are not optimized.
-  set(cold "")
-  if(MNEME_SANITIZE AND FOLDER_COLD)
-    list(JOIN FOLDER_COLD "|" rooms)
-    set(cold ${sources})
-    list(FILTER cold INCLUDE REGEX "/(${rooms})/[^/]*$")
-    list(REMOVE_ITEM sources ${cold})
-    add_library(mneme_${name}_cold OBJECT ${cold})
-    mneme_not_optimized(mneme_${name}_cold)
-    target_link_libraries(mneme_${name}_cold PRIVATE ${FOLDER_LINKS})
-    target_include_directories(mneme_${name}_cold PRIVATE $<TARGET_PROPERTY:mneme_${name},INCLUDE_DIRECTORIES>)
-    target_compile_definitions(mneme_${name}_cold PRIVATE $<TARGET_PROPERTY:mneme_${name},COMPILE_DEFINITIONS>)
-    mneme_reads_precompiled(mneme_${name}_cold not_optimized)
-    mneme_compiled_together(mneme_${name}_cold)
-    set(cold $<TARGET_OBJECTS:mneme_${name}_cold>)
-  endif()
-
-  if(sources OR cold)
-    add_library(mneme_${name} STATIC ${sources} ${cold})
+  if(sources)
+    add_library(mneme_${name} STATIC ${sources})
     target_include_directories(mneme_${name} PUBLIC
       $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mneme>)
     target_link_libraries(mneme_${name} PUBLIC ${FOLDER_LINKS})
-    mneme_reads_precompiled(mneme_${name})
+    if(FOLDER_NOT_OPTIMIZED AND MNEME_SANITIZE)
+      mneme_not_optimized(mneme_${name})
+      mneme_reads_precompiled(mneme_${name} not_optimized)
+    else()
+      mneme_reads_precompiled(mneme_${name})
+    endif()
     if(MNEME_SANITIZE)
       mneme_compiled_together(mneme_${name})
     elseif(FOLDER_COLD)
