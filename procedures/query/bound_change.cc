@@ -240,6 +240,20 @@ class ChangeParts {
   const TableDefinition& table_;
 };
 
+// A parameter of the statement stands behind so many columns of the rows.
+void shift_parameters(syntax::Expr& expr, size_t columns) {
+  if (expr.kind == syntax::ExprKind::kParameter) expr.text = std::to_string(std::stoul(expr.text) + columns);
+  for (syntax::Expr& arg : expr.args) shift_parameters(arg, columns);
+}
+
+// What `each` says of the statement's parameters itself: the values that it changes come in columns.
+void shift_parameters(syntax::Operation& each, size_t columns) {
+  for (syntax::SelectItem& item : each.items) shift_parameters(item.expr, columns);
+  if (!each.on_conflict) return;
+  for (syntax::Expr& value : each.on_conflict->set_values) shift_parameters(value, columns);
+  for (syntax::Expr& condition : each.on_conflict->conditions) shift_parameters(condition, columns);
+}
+
 }  // namespace
 
 std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::Operation& operation,
@@ -273,7 +287,11 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
     std::vector<Type> found(types.begin(), types.begin() + static_cast<ptrdiff_t>(bound->key_columns));
     bound->erase = bind_query(program, binder.erase_each(), found, session);
   }
+  const auto columns = static_cast<ptrdiff_t>(types.size());
+  shift_parameters(each, types.size());
+  types.insert(types.end(), parameters.begin(), parameters.end());
   bound->each = bind_query(program, each, types, session);
+  parameters.assign(types.begin() + columns, types.end());
   return bound;
 }
 

@@ -21,7 +21,7 @@ namespace mneme {
 
 struct BoundChange {
   std::unique_ptr<BoundSelect> rows;
-  // Its parameters are the columns of the rows.
+  // Its parameters are the columns of the rows and, behind them, the statement's.
   BoundQuery each;
   // So many of the first columns are the changed row's primary key, or all of its values; 0: an INSERT.
   size_t key_columns = 0;

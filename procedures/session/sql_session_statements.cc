@@ -208,6 +208,7 @@ StatementResult SqlSession::run_change(const BoundStatement& statement, std::spa
           arguments.resize(select.columns.size());
           for (size_t column = 0; column < select.columns.size(); ++column)
             arguments[column] = Argument::of(found.row(i)[column]);
+          arguments.insert(arguments.end(), parameters.begin(), parameters.end());
           for (const Argument& hidden : hidden_arguments(change.each.procedure)) arguments.push_back(hidden);
           RunRequest request = RunRequest::of(change.each.procedure, arguments, transaction_);
           request.body = change.each.body;
