@@ -1,6 +1,7 @@
 # mneme_folder(NAME [NOT_OPTIMIZED] [COLD ROOM...] [PARTS ROOM...] LINKS ...): the .cc files of the folder and of its rooms become the
-# library mneme_NAME (NOT_OPTIMIZED: under a sanitizer so), the *_test.cc files the program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program NAME_stress_test (label stress, target
-# stress_tests: what ThreadSanitizer is there for). The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only
+# library mneme_NAME, the *_test.cc files the program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program
+# NAME_stress_test (label stress, target stress_tests: what ThreadSanitizer is there for). With NOT_OPTIMIZED a sanitizer's build does not
+# optimize the library. The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only
 # tests and benchmarks link. PARTS are rooms that are libraries of their own (mneme_room), so that a program can leave them out.
 add_custom_target(stress_tests COMMENT "All stress tests")
 add_custom_target(unit_tests COMMENT "All folders' tests but the stress tests")
@@ -14,8 +15,8 @@ if(MNEME_SANITIZE MATCHES "thread")
   # A test's child process takes an engine's place, with threads of its own.
   set(MNEME_TEST_ENVIRONMENT ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp:die_after_fork=0")
 endif()
-# mneme_not_optimized(TARGET): code whose speed matters to no test is compiled without optimization under a sanitizer, where Clang
-# spends two thirds of its time on that.
+# mneme_not_optimized(TARGET): a sanitizer's build does not optimize the target, whose speed matters to no test. Clang spends two thirds
+# of its time on optimizing such code.
 function(mneme_not_optimized target)
   if(MNEME_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
@@ -23,9 +24,9 @@ function(mneme_not_optimized target)
 endfunction()
 # UBSan checks our code, also where a test runs it; of the tests' own code its checks would only double the time to compile.
 # In release a test's own code is compiled at -O1, which takes a quarter less time than -O2. The libraries that it links are those of
-# the program; of functions that headers define, the linker takes the test's copy. Under a sanitizer it is not optimized at all, which
-# takes a third of the time.
-# The deepest statements fit a stack only where what a test shares with the library is optimized, too: mneme_test_code(TARGET deep).
+# the program; of functions that headers define, the linker takes the test's copy. A sanitizer's build does not optimize a test's code,
+# and compiles it in a third of the time. mneme_test_code(TARGET deep): it does optimize this test, which runs the deepest statements:
+# their stack would overflow with the test's copies of such functions.
 function(mneme_test_code target)
   if(MNEME_SANITIZE AND "deep" IN_LIST ARGN)
     target_compile_options(${target} PRIVATE -O1)

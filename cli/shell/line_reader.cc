@@ -74,8 +74,8 @@ LineReader::End LineReader::next(const std::string& prompt, std::string& line) {
   if (editor_ == nullptr) return End::kInput;
   prompt_ = prompt;
   is_given_up_ = false;
-  // Who sees the prompt may type at once: Ctrl-C and Ctrl-D must be keys by then. By itself el_gets() makes
-  // them keys behind the prompt.
+  // Ctrl-C and Ctrl-D must be keys before the user sees the prompt and types. el_gets() makes them keys only
+  // after it has printed the prompt.
   el_set(editor_, EL_PREP_TERM, 1);
   int length = 0;
   const char* const text = el_gets(editor_, &length);
