@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/test_effort.h"
+
 namespace mneme {
 namespace {
 
@@ -66,6 +68,8 @@ void expect_judged(const std::string& text) {
   ASSERT_EQ(is_valid, is_made_of_characters(text)) << testing::PrintToString(text);
 }
 
+constexpr unsigned kStep = step_if_sanitized(5);
+
 TEST(Utf8, JudgesEverySequenceOfUpToThreeBytes) {
   for (unsigned a = 0; a < 256; ++a) {
     expect_judged(bytes({a}));
@@ -73,7 +77,7 @@ TEST(Utf8, JudgesEverySequenceOfUpToThreeBytes) {
   }
   for (unsigned a = 0xc0; a < 256; ++a) {
     for (unsigned b = 0; b < 256; ++b) {
-      for (unsigned c = 0; c < 256; ++c) expect_judged(bytes({a, b, c}));
+      for (unsigned c = (a + b) % kStep; c < 256; c += kStep) expect_judged(bytes({a, b, c}));
     }
   }
 }
@@ -82,7 +86,7 @@ TEST(Utf8, JudgesSequencesOfFourBytesAtEachBound) {
   const std::vector<unsigned> edges = {0x00, 0x01, 0x7f, 0x80, 0x81, 0x8f, 0x90, 0x9f, 0xa0, 0xbe,
                                        0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xed, 0xef, 0xf0, 0xff};
   for (unsigned a = 0xe0; a < 256; ++a) {
-    for (unsigned b = 0; b < 256; ++b) {
+    for (unsigned b = a % kStep; b < 256; b += kStep) {
       for (const unsigned c : edges) {
         for (const unsigned d : edges) expect_judged(bytes({a, b, c, d}));
       }

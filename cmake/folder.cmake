@@ -1,6 +1,7 @@
 # mneme_folder(NAME [NOT_OPTIMIZED] [COLD ROOM...] [PARTS ROOM...] LINKS ...): the .cc files of the folder and of its rooms become the
 # library mneme_NAME, the *_test.cc files the program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program
-# NAME_stress_test (label stress, target stress_tests: what ThreadSanitizer is there for). With NOT_OPTIMIZED a sanitizer's build does not
+# NAME_stress_test (label stress, target stress_tests: what ThreadSanitizer is there for, so that builds for AddressSanitizer leave them
+# out). With NOT_OPTIMIZED a sanitizer's build does not
 # optimize the library. The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only
 # tests and benchmarks link. PARTS are rooms that are libraries of their own (mneme_room), so that a program can leave them out.
 add_custom_target(stress_tests COMMENT "All stress tests")
@@ -198,7 +199,7 @@ function(mneme_folder name)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS unit ${MNEME_TEST_ENVIRONMENT})
   endif()
-  if(stress)
+  if(stress AND NOT MNEME_SANITIZE MATCHES "address")
     add_executable(${name}_stress_test ${stress})
     mneme_test_code(${name}_stress_test)
     mneme_reads_precompiled(${name}_stress_test test)

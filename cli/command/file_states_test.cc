@@ -3,6 +3,7 @@
 // None waits for ever. Method: for each layout of the log a small database of three lives, the last of which
 // was closed, killed, or shortened by a checkpoint. Each file in turn is put in each state, and each command
 // run on it in this process. What the commands find of the directory as it is, is the whole.
+// Under a sanitizer each database has a third of the cells, another third than its neighbours.
 // MNEME_FILE_STATES=FILE appends a line a cell there, from which docs/reliability.md has its table.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 
 #include "base/crc32c.h"
 #include "base/file/file.h"
+#include "base/testing/test_effort.h"
 #include "cli/command/commands.h"
 #include "cli/measure/workload_database.h"
 #include "cli/testing/tried_database.h"
@@ -363,8 +365,11 @@ class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
 TEST_P(FileStates, EachFileInEachState) {
   whole_ = whole();
   size_t refused = 0;
+  constexpr uint32_t kStep = step_if_sanitized(3);
+  uint64_t cell = std::get<0>(GetParam()) + static_cast<uint64_t>(std::get<1>(GetParam()));
   for (const auto& [kind, path] : database_->files()) {
     for (const Way& way : kWays) {
+      if (cell++ % kStep != 0) continue;
       begin_cell(kind + ", " + way.name);
       const fs::path aside = home_ / "aside";
       fs::rename(path, aside);
@@ -387,7 +392,7 @@ TEST_P(FileStates, EachFileInEachState) {
       fs::rename(aside, path);
     }
   }
-  EXPECT_GT(refused, 40u);
+  EXPECT_GT(refused, 40u / kStep);
   EXPECT_EQ(whole(), whole_);
 }
 

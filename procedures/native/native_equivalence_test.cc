@@ -32,8 +32,8 @@ using ir::Statement;
 using ir::StatementKind;
 
 #ifdef NDEBUG
-constexpr int kPrograms = 2;
-constexpr int kProcedures = 40;
+constexpr int kPrograms = 1;
+constexpr int kProcedures = 30;
 #else
 // The compiler takes the most time, and sanitizers make it take several times more.
 constexpr int kPrograms = 1;

@@ -1,5 +1,5 @@
 // Goal: whatever the schema and the procedures, and however they are taken apart, a log of calls ends,
-// replayed, where the transactions ended. Method: a thousand programs made at random, half of them of random
+// replayed, where the transactions ended. Method: hundreds of programs made at random, half of them of random
 // schemas as well (random_sql.h), half of procedures that flow and jump as no person would write them
 // (random_procedures.h). Each runs random calls once; the log that they leave, with ad-hoc transactions in
 // most, is replayed by CLR, and by CLR-P under every analysis, with each level, size of batch and number of
@@ -21,7 +21,7 @@ namespace mneme {
 namespace {
 
 #ifdef NDEBUG
-constexpr uint64_t kPrograms = 1000;
+constexpr uint64_t kPrograms = 600;
 #else
 constexpr uint64_t kPrograms = 60;  // a sanitizer makes each take many times as long
 #endif

@@ -13,7 +13,8 @@ import time
 import unittest
 import urllib.request
 
-from program import BAD_ARGUMENTS, BINARY, DAMAGED, FAILED, REPOSITORY, EndToEndTest, copy_database, fingerprint
+from program import BAD_ARGUMENTS, BINARY, DAMAGED, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY
+from program import EndToEndTest, copy_database, fingerprint
 
 SMALL = ("smallbank", "--scale", 1, "--threads", 1, "--execution", "interpreted")
 TPCC = ("tpcc", "--scale", 1, "--threads", 1, "--execution", "interpreted")
@@ -63,8 +64,8 @@ class Replicated(EndToEndTest):
                         return found["state"]["messages"], found.get("cluster", {}).get("leader")
         return 0, None
 
-    def wait_for(self, what, why, seconds=60):
-        deadline = time.monotonic() + seconds
+    def wait_for(self, what, why):
+        deadline = time.monotonic() + LONGEST_COMMAND_SECONDS
         while not what():
             self.assertLess(time.monotonic(), deadline, why)
             time.sleep(0.02)

@@ -1,0 +1,25 @@
+// How much a test tries: under a sanitizer each case takes many times as long as without one.
+#pragma once
+
+#include <cstdint>
+
+namespace mneme {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kIsSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kIsSanitized = true;
+#else
+inline constexpr bool kIsSanitized = false;
+#endif
+#else
+inline constexpr bool kIsSanitized = false;
+#endif
+
+// Of many alike cases a test takes each, and each `step`th under a sanitizer.
+constexpr uint32_t step_if_sanitized(uint32_t step) {
+  return kIsSanitized ? step : 1;
+}
+
+}  // namespace mneme
