@@ -111,7 +111,7 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
 
   std::string text =
       fmt::format("\n// {}{}.\ntemplate <class Rows>\nbool unit_{}(Rows* rows, NativeRun& run) {{\n",
-                  unit.is_whole() ? "" : "A slice of ", unit.procedure->name, unit.name);
+                  unit.is_whole() ? "" : "A slice of ", unit.procedure->name, identifier_of(unit.name));
   for (size_t i = 0; i < scope.variables.size(); ++i) {
     if (scope.used[i]) text += variable_declaration(scope, i);
   }
@@ -136,11 +136,14 @@ bool needs_interpreter(const ir::Procedure& procedure, std::span<const ir::State
 
 std::string functions_of(const NativeUnit& unit, const std::string& lookups) {
   const std::string on_transaction =
-      unit.is_whole() ? fmt::format("run_on_transaction<&unit_{}<Transaction>>", unit.name) : "nullptr";
-  const std::string on_any =
-      unit.is_for_replay ? "nullptr" : fmt::format("run_on_any<&unit_{}<RowAccess>>", unit.name);
+      unit.is_whole() ? fmt::format("run_on_transaction<&unit_{}<Transaction>>", identifier_of(unit.name))
+                      : "nullptr";
+  const std::string on_any = unit.is_for_replay
+                                 ? "nullptr"
+                                 : fmt::format("run_on_any<&unit_{}<RowAccess>>", identifier_of(unit.name));
   const std::string on_replay =
-      unit.is_for_replay ? fmt::format("run_on_replay<&unit_{}<ReplayAccess>>", unit.name) : "nullptr";
+      unit.is_for_replay ? fmt::format("run_on_replay<&unit_{}<ReplayAccess>>", identifier_of(unit.name))
+                         : "nullptr";
   return fmt::format("    {{{}, {}, {}, {{{}}}}},\n", on_transaction, on_any, on_replay, lookups);
 }
 

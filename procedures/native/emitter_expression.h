@@ -43,6 +43,7 @@ std::string unboxed(Rep rep, std::string_view value);
 std::string boxed(const Operand& operand, const Type& type);
 Operand converted(const Operand& operand, Rep rep);
 std::string literal_of(std::string_view text);
+// A part of an identifier, different for different names, whatever characters these have.
 std::string identifier_of(std::string_view name);
 // The enumerator of the type's kind, and the type itself, as C++ has them.
 const char* kind_literal(const Type& type);

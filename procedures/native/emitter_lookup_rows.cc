@@ -274,7 +274,7 @@ bool LookupWalk::write_lookup(const Operation& operation, IndexId index, std::sp
 void LookupWalk::write_entry(const Operation& operation, IndexId index, std::span<const Expr* const> values,
                              const PlannedLookup* lookup, bool is_watched) {
   ++written_;
-  text_.line("// line {}: {}", operation.where.line, scope_.schema.catalog().index(index).name);
+  text_.line("// line {}: index {}.", operation.where.line, scope_.schema.catalog().index(index).name);
   open_if_known(values);
   std::vector<Operand> operands;
   for (const Expr* value : values) operands.push_back(access_.emit_key_value(*value));

@@ -6,7 +6,7 @@ namespace mneme {
 
 LookupFunctions emit_lookups(const Schema& schema, const NativeUnit& unit) {
   LookupWalk trial(schema, unit, /*round=*/0, /*rounds=*/nullptr);
-  trial.emit(unit.name);
+  trial.emit(identifier_of(unit.name));
   LookupRounds rounds = trial.rounds();
   // A slice's look-ups go together with those of the pieces behind it: one is worth naming, and more rounds
   // are not.
@@ -14,8 +14,9 @@ LookupFunctions emit_lookups(const Schema& schema, const NativeUnit& unit) {
   LookupFunctions functions;
   for (uint32_t round = 0; round < rounds.count; ++round) {
     LookupWalk walk(schema, unit, round, &rounds);
-    functions.text += walk.emit(unit.name);
-    functions.names += fmt::format("{}lookups_{}_{}", round == 0 ? "" : ", ", unit.name, round);
+    functions.text += walk.emit(identifier_of(unit.name));
+    functions.names +=
+        fmt::format("{}lookups_{}_{}", round == 0 ? "" : ", ", identifier_of(unit.name), round);
   }
   return functions;
 }

@@ -221,13 +221,10 @@ std::string literal_of(std::string_view text) {
 std::string identifier_of(std::string_view name) {
   std::string identifier;
   for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     // No two underscores in a row: C++ keeps such names to itself.
-    if (plain) {
-      identifier += c;
-    } else if (!identifier.empty() && identifier.back() != '_') {
-      identifier += '_';
-    }
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                          (c == '_' && !identifier.empty() && identifier.back() != '_');
+    is_plain ? identifier += c : identifier += fmt::format("Q{:02x}", static_cast<uint8_t>(c));
   }
   return identifier;
 }
