@@ -10,6 +10,7 @@
 #include "procedures/binder/schema_parts.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -198,10 +199,7 @@ size_t begin_of_name(std::string_view text, size_t at) {
   const auto skip = [&](auto&& is_part) {
     while (at < text.size() && is_part(text[at])) ++at;
   };
-  const auto is_word = [](char c) {
-    return is_ascii_letter(c) || is_ascii_digit(c) || c == '_' || c == '"' || c == '$';
-  };
-  skip(is_word);
+  at = end_of_written_name(text, at);
   skip(is_ascii_blank);
   skip([](char c) { return c == '.'; });
   skip(is_ascii_blank);
@@ -224,13 +222,13 @@ class Renamer {
     for (const syntax::Expr& each : references_) {
       if (each.text != former) continue;
       const size_t at = offset(each);
-      edits_[each.qualifier.empty() ? at : begin_of_name(text_, at)] = name;
+      edits_[each.qualifier.empty() ? at : begin_of_name(text_, at)] = written_name(name);
     }
     return edited();
   }
   std::string table(const std::string& former, const std::string& name) {
     for (const syntax::Expr& each : references_) {
-      if (each.qualifier == former) edits_[offset(each)] = name;
+      if (each.qualifier == former) edits_[offset(each)] = written_name(name);
     }
     return edited();
   }
@@ -246,10 +244,7 @@ class Renamer {
   std::string edited() {
     std::string text = text_;
     for (auto edit = edits_.rbegin(); edit != edits_.rend(); ++edit) {
-      size_t end = edit->first;
-      while (end < text.size() && (is_ascii_letter(text[end]) || is_ascii_digit(text[end]) ||
-                                   text[end] == '_' || text[end] == '"' || text[end] == '$'))
-        ++end;
+      const size_t end = end_of_written_name(text, edit->first);
       text.replace(edit->first, end - edit->first, edit->second);
     }
     return text;
@@ -307,8 +302,7 @@ void rename_draws(const std::string& former, const std::string& name, Catalog& c
     for (uint32_t c = 0; c < catalog.table(id).columns.size(); ++c) {
       const Column column = catalog.table(id).columns[c];
       if (column.sequence == former) catalog.set_owned(id, ColumnId{c}, name);
-      if (drawn_sequence(column.initial) == former)
-        catalog.set_default(id, ColumnId{c}, "nextval('" + name + "')");
+      if (drawn_sequence(column.initial) == former) catalog.set_default(id, ColumnId{c}, written_draw(name));
     }
   }
 }
@@ -400,10 +394,7 @@ std::string drawn_sequence(const std::string& initial) {
   if (call->kind != syntax::ExprKind::kCall || call->text != "nextval" || call->args.size() != 1) return {};
   const syntax::Expr* argument = &call->args[0];
   while (argument->kind == syntax::ExprKind::kCast) argument = &argument->args[0];
-  std::string name = argument->text;
-  if (name.starts_with("public.")) name.erase(0, 7);
-  std::erase(name, '"');
-  return name;
+  return read_relation_name(argument->text);
 }
 
 namespace {
@@ -546,7 +537,8 @@ void drop_sequence(const std::string& name, Catalog& catalog) {
 }
 
 std::string print_sequence(const syntax::Sequence& sequence) {
-  std::string text = (sequence.alters ? "ALTER SEQUENCE " : "CREATE SEQUENCE ") + sequence.name.text;
+  std::string text =
+      (sequence.alters ? "ALTER SEQUENCE " : "CREATE SEQUENCE ") + written_name(sequence.name.text);
   const auto add = [&](std::string_view word, const std::optional<int64_t>& value) {
     if (value) text += fmt::format(" {} {}", word, *value);
   };
@@ -562,7 +554,8 @@ std::string print_sequence(const syntax::Sequence& sequence) {
   if (sequence.cycles) text += *sequence.cycles ? " CYCLE" : " NO CYCLE";
   if (!sequence.is_owned) return text;
   if (sequence.owner.empty()) return text + " OWNED BY NONE";
-  return text + fmt::format(" OWNED BY {}.{}", sequence.owner.text, sequence.owner_column.text);
+  return text + fmt::format(" OWNED BY {}.{}", written_name(sequence.owner.text),
+                            written_name(sequence.owner_column.text));
 }
 
 }  // namespace mneme

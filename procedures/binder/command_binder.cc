@@ -348,6 +348,7 @@ bool LearnedTypes::any_unknown(std::span<const Type> types) {
 void LearnedTypes::look_at(const ir::Expr& part) {
   if (part.kind != ir::ExprKind::kVariable || part.variable.value >= types_.size()) return;
   const size_t number = part.variable.value;
+  named_[number] = 1;
   const bool is_first = !places_[number] || std::pair(part.where.line, part.where.column) <
                                                 std::pair(places_[number]->line, places_[number]->column);
   if (part.type.kind == TypeKind::kNull || !is_first) return;
@@ -358,13 +359,13 @@ void LearnedTypes::look_at(const ir::Expr& part) {
   types_[number].length = 0;
 }
 
-void LearnedTypes::finish(const ir::Procedure& procedure) {
+void LearnedTypes::finish(const ir::Procedure& procedure, bool names_all) {
   // An array is no value in an expression; the binder has noted its type at the variable.
   for (size_t i = 0; i < types_.size(); ++i) {
     if (types_[i].kind == TypeKind::kNull) types_[i] = procedure.variables[i].type;
   }
   for (size_t i = 0; i < types_.size(); ++i) {
-    if (types_[i].kind != TypeKind::kNull) continue;
+    if (types_[i].kind != TypeKind::kNull || (!names_all && named_[i] == 0)) continue;
     refuse_as(sqlstate::kIndeterminateType, procedure.where, "could not determine data type of parameter ${}",
               i + 1);
   }

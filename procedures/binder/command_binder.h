@@ -77,18 +77,21 @@ struct BoundBlock {
 class LearnedTypes {
  public:
   // `types`: of the parameters, kNull where they are not given.
-  explicit LearnedTypes(std::vector<Type>& types) : types_(types), places_(types.size()) {}
+  explicit LearnedTypes(std::vector<Type>& types)
+      : types_(types), places_(types.size()), named_(types.size()) {}
 
   // A part of an expression, which may be a parameter.
   void look_at(const ir::Expr& part);
-  // After the last part. Throws SourceError where a type is still not known.
-  void finish(const ir::Procedure& procedure);
+  // After the last part. Throws SourceError where a type is still not known. Unless `names_all`, a parameter
+  // that no part has named may stay so.
+  void finish(const ir::Procedure& procedure, bool names_all = true);
 
   static bool any_unknown(std::span<const Type> types);
 
  private:
   std::vector<Type>& types_;
   std::vector<std::optional<ir::SourceLocation>> places_;
+  std::vector<char> named_;  // by parameter
 };
 
 // `parameters`: the types of the statement's, kNull where they are not given; they are all known afterwards.

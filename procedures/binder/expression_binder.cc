@@ -518,8 +518,8 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
 
 Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
   if (!aggregates_ || in_aggregate_) {
-    refuse(expr.where, "{}() is an aggregate and has its place in the select list of SELECT ... INTO only",
-           expr.text);
+    refuse_as(sqlstate::kGrouping, expr.where,
+              "{}() is an aggregate and has its place in the select list of SELECT ... INTO only", expr.text);
   }
   if (expr.text == "avg") {
     refuse_as(sqlstate::kNotSupported, expr.where,

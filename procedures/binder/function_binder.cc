@@ -14,6 +14,7 @@
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/values/time_functions.h"
 
 namespace mneme {
@@ -267,7 +268,9 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       const bool keeps_type =
           (type.is_integer() && args[1].type.is_integer()) || type.kind == TypeKind::kReal;
       unify_for_comparison(args[0], args[1], where);
-      const Type result = args[0].type;
+      Type result = args[0].type;
+      // Strings are compared as texts, unless one is a char(n).
+      if (result.kind == TypeKind::kVarchar) result.is_text = true;
       Expr call = make_call(signature.function, result, std::move(args), where);
       if (keeps_type && result.kind != type.kind) return convert(std::move(call), type);
       call.text_varies = varied ||
@@ -365,9 +368,7 @@ Expr ExpressionBinder::bind_sequence(const syntax::Expr& expr) {
   if (name->kind != syntax::ExprKind::kString) {
     refuse_as(sqlstate::kNotSupported, expr.where, "{}() takes the sequence's name, in quotes", expr.text);
   }
-  std::string sequence = name->text;
-  if (sequence.starts_with("public.")) sequence.erase(0, 7);
-  std::erase(sequence, '"');
+  const std::string sequence = read_relation_name(name->text);
   const TableDefinition* table = names_.find_table(sequence);
   if (table == nullptr)
     refuse_as(sqlstate::kUndefinedTable, expr.where, "relation \"{}\" does not exist", sequence);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "procedures/ir/expression_printer.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -296,7 +297,7 @@ std::string print_catalog(const Catalog& catalog) {
                           column.nullable ? "" : " not null",
                           column.initial.empty() ? "" : " default " + column.initial);
       // A sequence that a column draws from is its own, as SERIAL's.
-      const std::string own = column.sequence.empty() ? "" : "nextval('" + column.sequence + "')";
+      const std::string own = column.sequence.empty() ? "" : written_draw(column.sequence);
       if (own.empty() != !column.initial.starts_with("nextval(") || (!own.empty() && own != column.initial))
         text += fmt::format("    owns {}\n", column.sequence);
     }

@@ -1,5 +1,6 @@
 #include "procedures/binder/program.h"
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -8,9 +9,11 @@
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/ir_printer.h"
 #include "procedures/binder/schema_binder.h"
+#include "procedures/binder/schema_parts.h"
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -56,6 +59,16 @@ void bind_definition(const syntax::Definition& definition, Program& program) {
       refuse_as("42P07", definition.view->name.where, "relation \"{}\" already exists", view.name);
     }
     program.views.push_back(std::move(view));
+  }
+  if (definition.comment) {
+    const syntax::Comment& written = *definition.comment;
+    const Comment comment{written.of, written.object.text, written.part.text, written.text};
+    if (!program.has_commented(comment)) {
+      refuse_as(sqlstate::kUndefinedObject, written.object.where,
+                "there is no {} for this comment; a file creates what it comments on before",
+                written.part.empty() ? written.object.text : written.object.text + "." + written.part.text);
+    }
+    program.set_comment(comment);
   }
   if (!definition.procedure) return;
   const syntax::Name& name = definition.procedure->name;
@@ -149,6 +162,21 @@ std::string SourceText::text() const {
   return text;
 }
 
+namespace {
+
+std::string print_comment(const Comment& comment) {
+  using Of = syntax::CommentOf;
+  constexpr const char* kWords[] = {"TABLE",    "COLUMN",    "INDEX",   "VIEW",      "SEQUENCE",
+                                    "FUNCTION", "PROCEDURE", "ROUTINE", "CONSTRAINT"};
+  std::string text = fmt::format("COMMENT ON {} ", kWords[static_cast<size_t>(comment.of)]);
+  if (comment.of == Of::kConstraint) text += written_name(comment.part) + " ON ";
+  text += written_name(comment.object);
+  if (comment.of == Of::kColumn) text += "." + written_name(comment.part);
+  return text + " IS " + written_string(comment.text);
+}
+
+}  // namespace
+
 // Hashes what print_program() prints: all that replay of a log depends on, without comments and layout.
 uint64_t Program::hash() const {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
@@ -163,7 +191,57 @@ uint64_t Program::hash() const {
     for (const std::string& column : view.columns) add(" " + column);
     add(" " + view.text);
   }
+  for (const Comment& comment : comments) add(print_comment(comment));
   return XXH3_64bits_digest(state.get());
+}
+
+std::string Program::text() const {
+  std::string text = source.text();
+  if (!source.is_in_definitions()) return text;
+  for (const Comment& comment : comments) text += print_comment(comment) + ";\n\n";
+  return text;
+}
+
+bool Program::has_commented(const Comment& comment) const {
+  using Of = syntax::CommentOf;
+  const TableDefinition* table = catalog.find_table(comment.object);
+  const bool is_table = table != nullptr && !is_sequence(*table);
+  switch (comment.of) {
+    case Of::kTable:
+      return is_table;
+    case Of::kColumn:
+      if (is_table) return table->find_column(comment.part).has_value();
+      if (const View* view = find_view(comment.object))
+        return std::ranges::find(view->columns, comment.part) != view->columns.end();
+      return false;
+    case Of::kIndex: {
+      const IndexDefinition* index = catalog.find_index(comment.object);
+      return index != nullptr && !index->columns.empty();
+    }
+    case Of::kView:
+      return find_view(comment.object) != nullptr;
+    case Of::kSequence:
+      return table != nullptr && !is_table;
+    case Of::kConstraint:
+      return is_table && has_constraint(*table, catalog, comment.part);
+    case Of::kFunction:
+    case Of::kProcedure:
+    case Of::kRoutine:
+      break;
+  }
+  const ir::Procedure* routine = find_procedure(comment.object);
+  return routine != nullptr && routine->is_function == (comment.of == Of::kFunction);
+}
+
+void Program::set_comment(const Comment& comment) {
+  const auto former =
+      std::ranges::find_if(comments, [&](const Comment& each) { return each.is_of_same(comment); });
+  const auto place = static_cast<size_t>(former - comments.begin());
+  if (!comment.text.empty()) {
+    comments.put(place, std::make_shared<const Comment>(comment));
+  } else if (former != comments.end()) {
+    comments.erase(place);
+  }
 }
 
 const ir::Procedure* Program::find_procedure(std::string_view name) const {

@@ -9,6 +9,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <iterator>
@@ -26,6 +27,7 @@
 namespace mneme {
 
 namespace syntax {
+enum class CommentOf : uint8_t;
 struct Definition;
 struct Procedure;
 }  // namespace syntax
@@ -132,11 +134,31 @@ struct View {
   bool operator==(const View&) const = default;
 };
 
+// What COMMENT ON has said of an object. `of` is the kind that the object has.
+struct Comment {
+  syntax::CommentOf of{};
+  std::string object;  // of a column or a constraint: its table
+  std::string part;    // the column or the constraint
+  std::string text;
+
+  bool is_of_same(const Comment& other) const {
+    return of == other.of && object == other.object && part == other.part;
+  }
+};
+
 struct Program {
   Catalog catalog;
   Procedures procedures;
   SharedList<View> views;
-  SourceText source;  // as kept in the data directory
+  SharedList<Comment> comments;  // one of an object at most
+  SourceText source;             // without the comments, unless it is a file's
+
+  // The whole source, as kept in the data directory.
+  std::string text() const;
+  // Whether there is what the comment is of.
+  bool has_commented(const Comment& comment) const;
+  // An empty text takes the object's comment away.
+  void set_comment(const Comment& comment);
 
   const ir::Procedure* find_procedure(std::string_view name) const;
   const syntax::Procedure* find_routine(std::string_view name) const;

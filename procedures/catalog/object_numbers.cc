@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "procedures/parser/syntax.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme::oids {
@@ -48,6 +50,53 @@ std::vector<Constraint> constraints(const Program& program) {
       all.push_back({.oid = oid++, .name = key.name, .table = table.id, .foreign_key = &key});
     for (const CheckConstraint& check : table.checks)
       all.push_back({.oid = oid++, .name = check.name, .table = table.id, .check = &check});
+  }
+  return all;
+}
+
+std::vector<Description> descriptions(const Program& program) {
+  using Of = syntax::CommentOf;
+  std::vector<Description> all;
+  const auto view_number = [&](const Comment& comment) {
+    return of_view(static_cast<uint32_t>(std::ranges::find(program.views, comment.object, &View::name) -
+                                         program.views.begin()));
+  };
+  for (const Comment& comment : program.comments) {
+    Description made{.list = "pg_class", .object = 0, .part = 0, .text = comment.text};
+    const TableDefinition* table = program.catalog.find_table(comment.object);
+    switch (comment.of) {
+      case Of::kIndex:
+        made.object = of(program.catalog.find_index(comment.object)->id);
+        break;
+      case Of::kView:
+        made.object = view_number(comment);
+        break;
+      case Of::kTable:
+      case Of::kSequence:
+        made.object = of(table->id);
+        break;
+      case Of::kColumn:
+        made.object = table != nullptr ? of(table->id) : view_number(comment);
+        if (table != nullptr) {
+          made.part = int64_t{table->find_column(comment.part)->value} + 1;
+        } else {
+          const std::vector<std::string>& columns = program.find_view(comment.object)->columns;
+          made.part = std::ranges::find(columns, comment.part) - columns.begin() + 1;
+        }
+        break;
+      case Of::kConstraint:
+        made.list = "pg_constraint";
+        for (const Constraint& each : constraints(program)) {
+          if (each.table == table->id && each.name == comment.part) made.object = each.oid;
+        }
+        break;
+      case Of::kFunction:
+      case Of::kProcedure:
+      case Of::kRoutine:
+        made.list = "pg_proc";
+        made.object = of(program.find_procedure(comment.object)->id);
+    }
+    all.push_back(made);
   }
   return all;
 }
@@ -116,7 +165,7 @@ std::string column_list(const TableDefinition& table, const std::vector<ColumnId
   std::string text;
   for (const ColumnId column : columns) {
     if (!text.empty()) text += ", ";
-    text += table.column(column).name;
+    text += shown_name(table.column(column).name);
   }
   return text;
 }
@@ -124,8 +173,8 @@ std::string column_list(const TableDefinition& table, const std::vector<ColumnId
 std::string index_definition(const Program& program, const IndexDefinition& index) {
   const TableDefinition& table = program.catalog.table(index.table);
   return fmt::format("CREATE {}INDEX {} ON public.{} USING {} ({})", index.unique ? "UNIQUE " : "",
-                     index.name, table.name, program.catalog.is_ordered(index) ? "btree" : "hash",
-                     column_list(table, index.columns));
+                     shown_name(index.name), shown_name(table.name),
+                     program.catalog.is_ordered(index) ? "btree" : "hash", column_list(table, index.columns));
 }
 
 std::string constraint_definition(const Program& program, const Constraint& constraint) {
@@ -143,7 +192,7 @@ std::string constraint_definition(const Program& program, const Constraint& cons
     return fmt::format(" ON {} {}", event, kWords[static_cast<size_t>(action)]);
   };
   return fmt::format("FOREIGN KEY ({}) REFERENCES {}({}){}{}", column_list(table, key.columns),
-                     referenced.name, column_list(referenced, key.referenced_columns),
+                     shown_name(referenced.name), column_list(referenced, key.referenced_columns),
                      action("UPDATE", key.on_update), action("DELETE", key.on_delete));
 }
 
@@ -157,7 +206,7 @@ std::string procedure_arguments(const ir::Procedure& procedure) {
     const std::string_view mode = parameter.out     ? "OUT "
                                   : parameter.inout ? "INOUT "
                                                     : (procedure.is_function ? "" : "IN ");
-    const std::string name = variable.name.empty() ? "" : variable.name + " ";
+    const std::string name = variable.name.empty() ? "" : shown_name(variable.name) + " ";
     text += fmt::format("{}{}{}", mode, name, formatted_type(oid_of(variable.type), -1));
   }
   return text;
@@ -228,7 +277,7 @@ std::string procedure_definition(const Program& program, const ir::Procedure& pr
   const std::string_view kind = procedure.is_function ? "function" : "procedure";
   std::string text =
       fmt::format("CREATE OR REPLACE {} public.{}({})\n", procedure.is_function ? "FUNCTION" : "PROCEDURE",
-                  procedure.name, procedure_arguments(procedure));
+                  shown_name(procedure.name), procedure_arguments(procedure));
   if (procedure.is_function) text += fmt::format(" RETURNS {}\n", formatted_type(result_type(procedure), -1));
   // What the definition says besides stays as it was written.
   const std::string around = source->text.substr(0, body->begin - body->quote_length) +

@@ -56,6 +56,16 @@ inline int64_t default_of(TableId table, uint32_t column) {
   return 1'000'000 + int64_t{table.value} * 4096 + column;
 }
 
+// What COMMENT ON has said of an object: a row of pg_description.
+struct Description {
+  std::string_view list;  // the catalog that has the object: pg_class, pg_proc or pg_constraint
+  int64_t object = 0;
+  int64_t part = 0;  // a column's number; 0: the object itself
+  std::string_view text;
+};
+// The texts are the program's.
+std::vector<Description> descriptions(const Program& program);
+
 // Each returns nullptr where no object has the number.
 const TableDefinition* table(const Program& program, int64_t oid);
 const IndexDefinition* index(const Program& program, int64_t oid);

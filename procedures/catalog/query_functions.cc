@@ -474,12 +474,15 @@ std::span<const QueryFunction> text_query_functions() {
 }
 
 size_t count_query_functions() {
-  return text_query_functions().size() + array_query_functions().size();
+  return text_query_functions().size() + array_query_functions().size() + format_query_functions().size();
 }
 
 const QueryFunction& query_function(size_t number) {
-  const size_t texts = text_query_functions().size();
-  return number < texts ? text_query_functions()[number] : array_query_functions()[number - texts];
+  for (const auto functions : {text_query_functions(), array_query_functions()}) {
+    if (number < functions.size()) return functions[number];
+    number -= functions.size();
+  }
+  return format_query_functions()[number];
 }
 
 }  // namespace mneme

@@ -26,8 +26,9 @@ Value array_of(const ArrayElements& elements, Arena& arena) {
 
 namespace {
 
-constexpr Type kArrayType{.kind = TypeKind::kVarchar, .is_text = true};
 constexpr Type kTextElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
+// Any array.
+constexpr Type kArrayType = kTextElements;
 constexpr Type kIntElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kInt};
 constexpr Type kElement{.kind = TypeKind::kVarchar, .is_text = true};
 constexpr Type kSmallNumber{.kind = TypeKind::kInt};

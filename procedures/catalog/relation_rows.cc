@@ -113,7 +113,7 @@ void classes(const SystemCatalog& catalog, RowMaker& rows) {
     rows.set("oid", oids::of_system_table(number)).set("relname", table.name);
     rows.set("relnamespace", schema_of(table));
     rows.set("relkind", schema_of(table) == oids::kPgCatalog ? "r" : "v");
-    rows.set("relnatts", static_cast<int64_t>(table.columns.size())).add();
+    rows.set("relnatts", static_cast<int64_t>(table.count_columns())).add();
   }
   for (const IndexDefinition& index : catalog.program().catalog.indexes()) {
     if (!is_listed(catalog.program(), index)) continue;
@@ -127,7 +127,7 @@ void attributes(const SystemCatalog& catalog, RowMaker& rows) {
   for (uint32_t number = 0; number < system_tables().size(); ++number) {
     const SystemTable& table = system_tables()[number];
     if (table.is_function()) continue;
-    for (size_t i = 0; i < table.columns.size(); ++i) {
+    for (size_t i = 0; i < table.count_columns(); ++i) {
       set_column(rows, oids::of_system_table(number),
                  {table.columns[i].name, table.columns[i].type, true, ""}, i + 1);
     }
@@ -191,6 +191,14 @@ void index_list(const SystemCatalog& catalog, RowMaker& rows) {
     if (!is_listed(program, index)) continue;
     rows.set("tablename", program.catalog.table(index.table).name).set("indexname", index.name);
     rows.set("indexdef", oids::index_definition(program, index)).add();
+  }
+}
+
+void descriptions(const SystemCatalog& catalog, RowMaker& rows) {
+  for (const oids::Description& each : oids::descriptions(catalog.program())) {
+    const std::optional<uint32_t> list = catalog.find("pg_catalog", std::string(each.list));
+    rows.set("objoid", each.object).set("classoid", oids::of_system_table(*list));
+    rows.set("objsubid", each.part).set("description", each.text).add();
   }
 }
 

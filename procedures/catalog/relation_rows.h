@@ -19,6 +19,7 @@ void index_list(const SystemCatalog& catalog, RowMaker& rows);
 void sequences(const SystemCatalog& catalog, RowMaker& rows);
 void sequence_list(const SystemCatalog& catalog, RowMaker& rows);
 void views(const SystemCatalog& catalog, RowMaker& rows);
+void descriptions(const SystemCatalog& catalog, RowMaker& rows);
 void dependencies(const SystemCatalog& catalog, RowMaker& rows);
 
 // Returns a view's columns, with their types; none if it cannot be bound any more.

@@ -5,6 +5,7 @@
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/system_rows.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme {
@@ -86,6 +87,7 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
   if (!plain.empty() && std::ranges::all_of(plain, [](char c) { return c >= '0' && c <= '9'; }) &&
       plain.size() < 10)
     return std::stoll(plain);
+  if (type != "regtype") plain = read_relation_name(name);
   if (type == "regclass") {
     if (const TableDefinition* table = program_.catalog.find_table(plain)) return oids::of(table->id);
     for (const IndexDefinition& index : program_.catalog.indexes()) {

@@ -10,6 +10,7 @@
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/query_functions.h"
 #include "procedures/catalog/system_catalog.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/values/array_text.h"
 
 namespace mneme {
@@ -19,6 +20,8 @@ namespace {
 constexpr Type kNumber{.kind = TypeKind::kBigInt};
 constexpr Type kFlag{.kind = TypeKind::kBoolean};
 constexpr Type kString{.kind = TypeKind::kVarchar, .is_text = true};
+// An array of any type where it is an argument, and one of names as a result.
+constexpr Type kList{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
 
 using Arguments = std::span<const Value>;
 
@@ -82,7 +85,8 @@ Value index_definition(const SystemCatalog& catalog, Arguments arguments, Arena&
   if (arguments.size() > 1 && arguments[1].as_int() > 0) {  // one column of it
     const auto column = static_cast<size_t>(arguments[1].as_int() - 1);
     if (column >= index->columns.size()) return Value::null();
-    return text_in(arena, catalog.program().catalog.table(index->table).column(index->columns[column]).name);
+    return text_in(
+        arena, shown_name(catalog.program().catalog.table(index->table).column(index->columns[column]).name));
   }
   return text_in(arena, oids::index_definition(catalog.program(), *index));
 }
@@ -96,6 +100,25 @@ Value constraint_definition(const SystemCatalog& catalog, Arguments arguments, A
   return Value::null();
 }
 
+Value object_description(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  if (any_null(arguments)) return Value::null();
+  const std::string_view of = arguments.size() < 2 ? std::string_view() : arguments[1].as_text();
+  for (const oids::Description& each : oids::descriptions(catalog.program())) {
+    if (each.object == arguments[0].as_int() && each.part == 0 && (of.empty() || of == each.list))
+      return text_in(arena, each.text);
+  }
+  return Value::null();
+}
+
+Value column_description(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  if (any_null(arguments) || arguments[1].as_int() == 0) return Value::null();
+  for (const oids::Description& each : oids::descriptions(catalog.program())) {
+    if (each.object == arguments[0].as_int() && each.part == arguments[1].as_int())
+      return text_in(arena, each.text);
+  }
+  return Value::null();
+}
+
 Value procedure_arguments(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   const ir::Procedure* procedure =
       arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
@@ -105,9 +128,11 @@ Value procedure_arguments(const SystemCatalog& catalog, Arguments arguments, Are
 Value class_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const int64_t oid = arguments[0].as_int();
-  if (const TableDefinition* table = oids::table(catalog.program(), oid)) return text_in(arena, table->name);
-  if (const IndexDefinition* index = oids::index(catalog.program(), oid)) return text_in(arena, index->name);
-  if (const View* view = oids::view(catalog.program(), oid)) return text_in(arena, view->name);
+  if (const TableDefinition* table = oids::table(catalog.program(), oid))
+    return text_in(arena, shown_name(table->name));
+  if (const IndexDefinition* index = oids::index(catalog.program(), oid))
+    return text_in(arena, shown_name(index->name));
+  if (const View* view = oids::view(catalog.program(), oid)) return text_in(arena, shown_name(view->name));
   return text_in(arena, oid == 0 ? "-" : std::to_string(oid));
 }
 
@@ -126,7 +151,7 @@ Value function_result(const SystemCatalog& catalog, Arguments arguments, Arena& 
 Value procedure_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const ir::Procedure* procedure = oids::procedure(catalog.program(), arguments[0].as_int());
-  if (procedure != nullptr) return text_in(arena, procedure->name);
+  if (procedure != nullptr) return text_in(arena, shown_name(procedure->name));
   const std::string_view input = oids::input_function_name(arguments[0].as_int());
   return text_in(arena, input.empty() ? std::to_string(arguments[0].as_int()) : std::string(input));
 }
@@ -306,7 +331,7 @@ Value serial_sequence(const SystemCatalog& catalog, Arguments arguments, Arena& 
   if (table == nullptr) return Value::null();
   for (const Column& column : table->columns) {
     if (column.name == arguments[1].as_text() && !column.sequence.empty())
-      return text_in(arena, "public." + column.sequence);
+      return text_in(arena, "public." + shown_name(column.sequence));
   }
   return Value::null();
 }
@@ -335,15 +360,7 @@ Value pretty_size(const SystemCatalog&, Arguments arguments, Arena& arena) {
 
 Value quote_name(const SystemCatalog&, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
-  const std::string_view name = arguments[0].as_text();
-  const bool plain =
-      !name.empty() &&
-      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos &&
-      (name[0] < '0' || name[0] > '9');
-  if (plain) return arguments[0];
-  std::string quoted = "\"";
-  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text_in(arena, quoted + "\"");
+  return text_in(arena, shown_name(arguments[0].as_text()));
 }
 
 Value setting(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
@@ -370,6 +387,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_collation_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_operator_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_opclass_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_opfamily_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_conversion_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_statistics_obj_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_function_is_visible", 1, {kNumber}, 1, kFlag, always_true},
@@ -394,15 +412,15 @@ constexpr Definition kDefinitions[] = {
     {"pg_get_partkeydef", 1, {kNumber}, 1, kString, nothing},
     {"pg_get_serial_sequence", 2, {kString, kString}, 2, kString, serial_sequence},
     {"pg_get_statisticsobjdef_columns", 1, {kNumber}, 1, kString, nothing},
-    {"obj_description", 1, {kNumber, kString}, 2, kString, nothing},
+    {"obj_description", 1, {kNumber, kString}, 2, kString, object_description},
     {"shobj_description", 2, {kNumber, kString}, 2, kString, nothing},
-    {"col_description", 2, {kNumber, kNumber}, 2, kString, nothing},
+    {"col_description", 2, {kNumber, kNumber}, 2, kString, column_description},
     {"pg_encoding_to_char", 1, {kNumber}, 1, kString, encoding_name},
-    {"array_to_string", 2, {kString, kString, kString}, 3, kString, array_to_string},
-    {"array_upper", 2, {kString, kNumber}, 2, kNumber, array_upper},
-    {"array_length", 2, {kString, kNumber}, 2, kNumber, array_length},
-    {"array_lower", 2, {kString, kNumber}, 2, kNumber, array_lower},
-    {"array_cardinality", 1, {kString}, 1, kNumber, array_cardinality},
+    {"array_to_string", 2, {kList, kString, kString}, 3, kString, array_to_string},
+    {"array_upper", 2, {kList, kNumber}, 2, kNumber, array_upper},
+    {"array_length", 2, {kList, kNumber}, 2, kNumber, array_length},
+    {"array_lower", 2, {kList, kNumber}, 2, kNumber, array_lower},
+    {"array_cardinality", 1, {kList}, 1, kNumber, array_cardinality},
     {"mneme_field", 2, {kString, kNumber}, 2, kNumber, expanded_field},
     {"mneme_and", 2, {kNumber, kNumber}, 2, kNumber, bits_and},
     {"mneme_or", 2, {kNumber, kNumber}, 2, kNumber, bits_or},
@@ -430,10 +448,10 @@ constexpr Definition kDefinitions[] = {
     {"pg_database_size", 1, {kString}, 1, kNumber, nothing},
     {"pg_tablespace_size", 1, {kString}, 1, kNumber, nothing},
     {"pg_size_pretty", 1, {kNumber}, 1, kString, pretty_size},
-    {"mneme_array_has", 2, {kString, kString}, 2, kFlag, array_has},
-    {"array_position", 2, {kString, kString}, 2, Type{.kind = TypeKind::kInt}, position_in_array},
-    {"mneme_array_element", 2, {kString, kNumber}, 2, kString, array_element},
-    {"current_schemas", 1, {kFlag}, 1, kString, schemas},
+    {"mneme_array_has", 2, {kList, kString}, 2, kFlag, array_has},
+    {"array_position", 2, {kList, kString}, 2, Type{.kind = TypeKind::kInt}, position_in_array},
+    {"mneme_array_element", 2, {kList, kNumber}, 2, kString, array_element},
+    {"current_schemas", 1, {kFlag}, 1, kList, schemas},
     {"quote_ident", 1, {kString}, 1, kString, quote_name},
     {"current_setting", 1, {kString, kFlag}, 2, kString, setting},
     {"to_regclass", 1, {kString}, 1, kNumber, to_class},

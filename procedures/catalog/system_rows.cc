@@ -7,6 +7,7 @@
 
 #include "procedures/catalog/constraint_rows.h"
 #include "procedures/catalog/information_schema_rows.h"
+#include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/relation_rows.h"
 #include "procedures/catalog/server_rows.h"
 
@@ -49,12 +50,12 @@ constexpr const char* kClass =
     "relisshared:b=f relpersistence:t=p relkind:t=r relnatts:o=0 relchecks:o=0 relhasrules:b=f "
     "relhastriggers:b=f "
     "relhassubclass:b=f relrowsecurity:b=f relforcerowsecurity:b=f relispopulated:b=t relreplident:t=d "
-    "relispartition:b=f relrewrite:o=0 relfrozenxid:o=0 relminmxid:o=0 relacl:t reloptions:a relpartbound:t";
+    "relispartition:b=f relrewrite:o=0 relfrozenxid:o=0 relminmxid:o=0 relacl:a reloptions:a relpartbound:t";
 constexpr const char* kAttribute =
     "attrelid:o attname:t atttypid:o attstattarget:o=-1 attlen:o=-1 attnum:o attndims:o=0 attcacheoff:o=-1 "
     "atttypmod:o=-1 attbyval:b=f attalign:t=i attstorage:t=p attcompression:t= attnotnull:b=f atthasdef:b=f "
     "atthasmissing:b=f attidentity:t= attgenerated:t= attisdropped:b=f attislocal:b=t attinhcount:o=0 "
-    "attcollation:o=0 attacl:t attoptions:t attfdwoptions:t attmissingval:t";
+    "attcollation:o=0 attacl:a attoptions:a attfdwoptions:a attmissingval:t";
 constexpr const char* kIndexColumns =
     "indexrelid:o indrelid:o indnatts:o indnkeyatts:o indisunique:b indnullsnotdistinct:b=f indisprimary:b "
     "indisexclusion:b=f indimmediate:b=t indisclustered:b=f indisvalid:b=t indcheckxmin:b=f indisready:b=t "
@@ -63,8 +64,8 @@ constexpr const char* kConstraint =
     "oid:o conname:t connamespace:o=2200 contype:t condeferrable:b=f condeferred:b=f convalidated:b=t "
     "conrelid:o "
     "contypid:o=0 conindid:o=0 conparentid:o=0 confrelid:o=0 confupdtype:t= confdeltype:t= confmatchtype:t= "
-    "conislocal:b=t coninhcount:o=0 connoinherit:b=t conkey:w confkey:w conpfeqop:t conppeqop:t conffeqop:t "
-    "confdelsetcols:t conexclop:t conbin:t";
+    "conislocal:b=t coninhcount:o=0 connoinherit:b=t conkey:w confkey:w conpfeqop:w conppeqop:w conffeqop:w "
+    "confdelsetcols:w conexclop:w conbin:t";
 constexpr const char* kTypeColumns =
     "oid:o typname:t typnamespace:o=11 typowner:o=10 typlen:o=-1 typbyval:b=f typtype:t=b typcategory:t=U "
     "typispreferred:b=f typisdefined:b=t typdelim:t=, typrelid:o=0 typsubscript:t=- typelem:o=0 typarray:o=0 "
@@ -72,22 +73,22 @@ constexpr const char* kTypeColumns =
     "typalign:t=i "
     "typstorage:t=p typnotnull:b=f typbasetype:o=0 typtypmod:o=-1 typndims:o=0 typcollation:o=0 "
     "typdefaultbin:t "
-    "typdefault:t typacl:t";
+    "typdefault:t typacl:a";
 constexpr const char* kProcedureColumns =
     "oid:o proname:t pronamespace:o=2200 proowner:o=10 prolang:o=13500 procost:o=100 prorows:o=0 "
     "provariadic:o=0 "
     "prosupport:t=- prokind:t=p prosecdef:b=f proleakproof:b=f proisstrict:b=f proretset:b=f provolatile:t=v "
     "proparallel:t=u pronargs:o pronargdefaults:o=0 prorettype:o=2278 proargtypes:v proallargtypes:w "
     "proargmodes:a "
-    "proargnames:a proargdefaults:t protrftypes:t prosrc:t probin:t prosqlbody:t proconfig:t proacl:t";
+    "proargnames:a proargdefaults:t protrftypes:w prosrc:t probin:t prosqlbody:t proconfig:a proacl:a";
 constexpr const char* kDatabaseColumns =
     "oid:o=16000 datname:t datdba:o=10 encoding:o=6 datlocprovider:t=c datistemplate:b=f datallowconn:b=t "
     "datconnlimit:o=-1 datfrozenxid:o=0 datminmxid:o=0 dattablespace:o=1663 datcollate:t=C datctype:t=C "
-    "daticulocale:t datcollversion:t datacl:t";
+    "daticulocale:t datcollversion:t datacl:a";
 constexpr const char* kRole =
     "rolname:t rolsuper:b=t rolinherit:b=t rolcreaterole:b=f rolcreatedb:b=f rolcanlogin:b=t "
     "rolreplication:b=f "
-    "rolconnlimit:o=-1 rolpassword:t rolvaliduntil:t rolbypassrls:b=f rolconfig:t oid:o=10";
+    "rolconnlimit:o=-1 rolpassword:t rolvaliduntil:t rolbypassrls:b=f rolconfig:a oid:o=10";
 
 SystemTable define(const char* schema, const char* name, std::string_view columns,
                    void (*rows)(const SystemCatalog&, RowMaker&) = nullptr) {
@@ -128,7 +129,7 @@ std::vector<SystemTable> define_all() {
                               void (*rows)(const SystemCatalog&, RowMaker&) = nullptr) {
     tables.push_back(define("information_schema", name, columns, rows));
   };
-  add("pg_namespace", "oid:o nspname:t nspowner:o=10 nspacl:t", server_rows::namespaces);
+  add("pg_namespace", "oid:o nspname:t nspowner:o=10 nspacl:a", server_rows::namespaces);
   add("pg_class", kClass, relation_rows::classes);
   add("pg_attribute", kAttribute, relation_rows::attributes);
   add("pg_attrdef", "oid:o adrelid:o adnum:o adbin:t", relation_rows::defaults);
@@ -142,9 +143,12 @@ std::vector<SystemTable> define_all() {
   add("pg_authid", kRole, server_rows::roles);
   add("pg_user",
       "usename:t usesysid:o=10 usecreatedb:b=f usesuper:b=t userepl:b=f usebypassrls:b=f passwd:t "
-      "valuntil:t useconfig:t",
+      "valuntil:t useconfig:a",
       server_rows::users);
-  add("pg_language", "oid:o lanname:t lanowner:o=10 lanispl:b=t lanpltrusted:b=t", server_rows::languages);
+  add("pg_language",
+      "oid:o lanname:t lanowner:o=10 lanispl:b=t lanpltrusted:b=t lanplcallfoid:o=13501 laninline:o=13502 "
+      "lanvalidator:o=13503 lanacl:a",
+      server_rows::languages);
   add("pg_collation",
       "oid:o collname:t collnamespace:o=11 collowner:o=10 collprovider:t=c collisdeterministic:b=t "
       "collencoding:o=-1 collcollate:t=C collctype:t=C colliculocale:t collversion:t",
@@ -168,19 +172,19 @@ std::vector<SystemTable> define_all() {
       "max_value:o=9223372036854775807 increment_by:o=1 cycle:b=f cache_size:o=1 last_value:o",
       relation_rows::sequence_list);
   add("pg_get_keywords()", "word:t catcode:t barelabel:b catdesc:t baredesc:t", server_rows::keywords);
-  add("pg_description", "objoid:o classoid:o objsubid:o description:t");
+  add("pg_description", "objoid:o classoid:o objsubid:o description:t", relation_rows::descriptions);
   add("pg_shdescription", "objoid:o classoid:o description:t");
   add("pg_depend", "classid:o objid:o objsubid:o=0 refclassid:o refobjid:o refobjsubid:o deptype:t",
       relation_rows::dependencies);
   add("pg_inherits", "inhrelid:o inhparent:o inhseqno:o inhdetachpending:b");
   add("pg_trigger",
       "oid:o tgrelid:o tgparentid:o tgname:t tgfoid:o tgtype:o tgenabled:t tgisinternal:b "
-      "tgconstrrelid:o tgconstrindid:o tgconstraint:o tgdeferrable:b tginitdeferred:b tgnargs:o tgattr:t "
+      "tgconstrrelid:o tgconstrindid:o tgconstraint:o tgdeferrable:b tginitdeferred:b tgnargs:o tgattr:v "
       "tgargs:t tgqual:t tgoldtable:t tgnewtable:t");
   add("pg_rewrite", "oid:o rulename:t ev_class:o ev_type:t ev_enabled:t is_instead:b ev_qual:t ev_action:t");
   add("pg_policy", "oid:o polname:t polrelid:o polcmd:t polpermissive:b polroles:w polqual:t polwithcheck:t");
   add("pg_statistic_ext",
-      "oid:o stxrelid:o stxname:t stxnamespace:o stxowner:o stxstattarget:o stxkeys:t stxkind:t "
+      "oid:o stxrelid:o stxname:t stxnamespace:o stxowner:o stxstattarget:o stxkeys:v stxkind:a "
       "stxexprs:t");
   add("pg_publication",
       "oid:o pubname:t pubowner:o puballtables:b pubinsert:b pubupdate:b pubdelete:b "
@@ -199,25 +203,25 @@ std::vector<SystemTable> define_all() {
   add("pg_enum", "oid:o enumtypid:o enumsortorder:o enumlabel:t");
   add("pg_range", "rngtypid:o rngsubtype:o rngmultitypid:o rngcollation:o rngsubopc:o");
   add("pg_extension",
-      "oid:o extname:t extowner:o extnamespace:o extrelocatable:b extversion:t extconfig:t "
-      "extcondition:t");
+      "oid:o extname:t extowner:o extnamespace:o extrelocatable:b extversion:t extconfig:w "
+      "extcondition:a");
   add("pg_auth_members", "roleid:o member:o grantor:o admin_option:b");
-  add("pg_db_role_setting", "setdatabase:o setrole:o setconfig:t");
-  add("pg_tablespace", "oid:o spcname:t spcowner:o spcacl:t spcoptions:t", server_rows::tablespaces);
-  add("pg_foreign_table", "ftrelid:o ftserver:o ftoptions:t");
+  add("pg_db_role_setting", "setdatabase:o setrole:o setconfig:a");
+  add("pg_tablespace", "oid:o spcname:t spcowner:o spcacl:a spcoptions:a", server_rows::tablespaces);
+  add("pg_foreign_table", "ftrelid:o ftserver:o ftoptions:a");
   add("pg_foreign_server",
-      "oid:o srvname:t srvowner:o srvfdw:o srvtype:t srvversion:t srvacl:t srvoptions:t");
+      "oid:o srvname:t srvowner:o srvfdw:o srvtype:t srvversion:t srvacl:a srvoptions:a");
   add("pg_foreign_data_wrapper",
-      "oid:o fdwname:t fdwowner:o fdwhandler:o fdwvalidator:o fdwacl:t fdwoptions:a");
+      "oid:o fdwname:t fdwowner:o fdwhandler:o fdwvalidator:o fdwacl:a fdwoptions:a");
   add("pg_user_mappings", "umid:o srvid:o srvname:t umuser:o usename:t umoptions:a");
-  add("pg_default_acl", "oid:o defaclrole:o defaclnamespace:o defaclobjtype:t defaclacl:t");
+  add("pg_default_acl", "oid:o defaclrole:o defaclnamespace:o defaclobjtype:t defaclacl:a");
   add("pg_subscription",
       "oid:o subdbid:o subskiplsn:t subname:t subowner:o subenabled:b subbinary:b substream:b "
       "subtwophasestate:t subdisableonerr:b subconninfo:t subslotname:t subsynccommit:t subpublications:a");
   add("pg_partitioned_table",
-      "partrelid:o partstrat:t partnatts:o partdefid:o partattrs:t partclass:t "
-      "partcollation:t partexprs:t");
-  add("pg_event_trigger", "oid:o evtname:t evtevent:t evtowner:o evtfoid:o evtenabled:t evttags:t");
+      "partrelid:o partstrat:t partnatts:o partdefid:o partattrs:v partclass:v "
+      "partcollation:v partexprs:t");
+  add("pg_event_trigger", "oid:o evtname:t evtevent:t evtowner:o evtfoid:o evtenabled:t evttags:a");
   add("pg_prepared_statements", "name:t statement:t");
   add("pg_prepared_xacts", "transaction:o gid:t prepared:t owner:t database:t");
   add("pg_settings",
@@ -292,7 +296,13 @@ const std::vector<SystemTable>& system_tables() {
   static const std::vector<SystemTable> tables = [] {
     std::vector<SystemTable> all = define_all();
     // A blank, which parts the columns above, stands in one value.
+    int64_t number = 0;
     for (SystemTable& table : all) {
+      if (table.has_system_column()) {
+        table.columns.push_back({"tableoid", Type{.kind = TypeKind::kBigInt}});
+        table.defaults.push_back(Value::of_int(oids::of_system_table(static_cast<uint32_t>(number))));
+      }
+      ++number;
       for (Value& value : table.defaults) {
         if (value.kind() == Value::Kind::kText && value.as_text() == "BASE_TABLE")
           value = Value::of_text("BASE TABLE");

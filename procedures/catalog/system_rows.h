@@ -47,6 +47,9 @@ struct SystemTable {
 
   // A function in FROM, which no catalog lists as a table: its name ends in ().
   bool is_function() const { return name.ends_with(')'); }
+  // Its last column is tableoid then, which no * names.
+  bool has_system_column() const { return schema == "pg_catalog" && !is_function(); }
+  size_t count_columns() const { return columns.size() - (has_system_column() ? 1 : 0); }
 };
 
 // Returns all system tables. A table's number is its place here.

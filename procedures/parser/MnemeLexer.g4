@@ -25,6 +25,7 @@ CHARACTER : C H A R A C T E R ;
 CHECK_ : C H E C K ;
 COLLATE : C O L L A T E ;
 COLUMN : C O L U M N ;
+COMMENT : C O M M E N T ;
 COMMIT : C O M M I T ;
 CONCURRENTLY : C O N C U R R E N T L Y ;
 CONSTANT : C O N S T A N T ;
@@ -188,10 +189,10 @@ ESCAPED_STRING : [eE] '\'' (~['\\] | '\'\'' | '\\' .)* '\'' ;
 PARAMETER : '$' DIGIT+ ;
 DOLLAR_QUOTE : '$' (LETTER (LETTER | DIGIT)*)? '$' ;
 IDENTIFIER : LETTER (LETTER | DIGIT)* ;
-QUOTED_IDENTIFIER : '"' ~["\r\n]+ '"' ;
+QUOTED_IDENTIFIER : '"' (~["\r\n] | '""')+ '"' ;
 
 LINE_COMMENT : '--' ~[\r\n]* -> channel(HIDDEN) ;
-BLOCK_COMMENT : '/*' -> more, pushMode(COMMENT) ;
+BLOCK_COMMENT : '/*' -> more, pushMode(OUTER_COMMENT) ;
 SPACE : [ \t\r\n\f]+ -> channel(HIDDEN) ;
 UNKNOWN : . ;
 
@@ -227,7 +228,7 @@ fragment Z : [zZ] ;
 
 // One token, whatever is nested in it. By modes, and not by a rule that calls itself: the lexer would follow all ways to read
 // the marks at once, which took it gigabytes for a kilobyte of them.
-mode COMMENT;
+mode OUTER_COMMENT;
 COMMENT_END : '*/' -> type(BLOCK_COMMENT), channel(HIDDEN), popMode ;
 COMMENT_BEGIN : '/*' -> more, pushMode(NESTED_COMMENT) ;
 COMMENT_TEXT : (~[*/]+ | [*/]) -> more ;

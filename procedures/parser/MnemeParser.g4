@@ -6,7 +6,7 @@ options { tokenVocab = MnemeLexer; }
 file : fileItem (SEMICOLON fileItem)* SEMICOLON? EOF ;
 
 // A data directory's file has DROP SEQUENCE, too.
-fileItem : definition | drop ;
+fileItem : definition | drop | comment ;
 
 definition
   : createTable | createTableAs | createIndex | createProcedure | alterTable | alterIndex | createSequence | alterSequence | createView ;
@@ -14,8 +14,18 @@ definition
 // One statement of an SQL session
 
 command
-  : (query | insert | update | deleteRows | callProcedure | definition | drop | truncate | transactionControl | doBlock)
+  : (query | insert | update | deleteRows | callProcedure | definition | drop | truncate | comment | transactionControl | doBlock)
     SEMICOLON? EOF ;
+
+comment : COMMENT ON commented IS (STRING | ESCAPED_STRING | NULL_) ;
+
+// Of the other objects that PostgreSQL has, as SCHEMA and EXTENSION, the word is an identifier.
+commented
+  : (TABLE | INDEX | VIEW | SEQUENCE) relation
+  | COLUMN name (DOT name (DOT name)?)?
+  | (FUNCTION | PROCEDURE | ROUTINE) relation parameterTypes?
+  | CONSTRAINT name ON relation
+  | IDENTIFIER VIEW? relation ;
 
 doBlock : DO doLanguage? DOLLAR_QUOTE block SEMICOLON? DOLLAR_QUOTE doLanguage? ;
 
@@ -452,7 +462,7 @@ over : OVER (name | LPAREN windowDefinition RPAREN) ;
 // Words that PostgreSQL does not reserve may be names too.
 name
   : IDENTIFIER | QUOTED_IDENTIFIER
-  | ABORT | ADD | ALTER | ASSERT | CALL | CASCADE | COMMIT | CONSTANT | DIAGNOSTICS | DROP | ESCAPE | EXISTS | FUNCTION | GENERATED | GET | INDEX | KEY | LANGUAGE | OVER | PROCEDURE
+  | ABORT | ADD | ALTER | ASSERT | CALL | CASCADE | COMMENT | COMMIT | CONSTANT | DIAGNOSTICS | DROP | ESCAPE | EXISTS | FUNCTION | GENERATED | GET | INDEX | KEY | LANGUAGE | OVER | PROCEDURE
   | REPLACE
   | RELEASE | RESTRICT | RETURNS | REVERSE | ROLLBACK | ROUTINE | SAVEPOINT | SEQUENCE | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | VIEW | WORK
   | ZONE ;

@@ -58,6 +58,8 @@ class DefinitionReader {
   static syntax::Sequence sequence(MnemeParser::AlterSequenceContext* context);
   static void read_options(MnemeParser::SequenceOptionsContext* context, syntax::Sequence& made);
   syntax::View view(MnemeParser::CreateViewContext* context) const;
+  syntax::Definition commented(MnemeParser::CommentContext* context) const;
+  void read_comment(MnemeParser::CommentContext* context, syntax::Command& command) const;
 
   syntax::Check read_check(MnemeParser::CheckContext* context, MnemeParser::NameContext* name) const;
 

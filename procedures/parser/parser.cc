@@ -64,10 +64,11 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::TRUNCATE,    MnemeLexer::ESCAPE,
                                  MnemeLexer::RELEASE,     MnemeLexer::SAVEPOINT,
                                  MnemeLexer::GENERATED,   MnemeLexer::OVER,
-                                 MnemeLexer::ASSERT,      MnemeLexer::DIAGNOSTICS,
-                                 MnemeLexer::FUNCTION,    MnemeLexer::GET,
-                                 MnemeLexer::RETURNS,     MnemeLexer::ROUTINE,
-                                 MnemeLexer::SEQUENCE,    MnemeLexer::VIEW};
+                                 MnemeLexer::ASSERT,      MnemeLexer::COMMENT,
+                                 MnemeLexer::DIAGNOSTICS, MnemeLexer::FUNCTION,
+                                 MnemeLexer::GET,         MnemeLexer::RETURNS,
+                                 MnemeLexer::ROUTINE,     MnemeLexer::SEQUENCE,
+                                 MnemeLexer::VIEW};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

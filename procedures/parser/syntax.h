@@ -6,6 +6,7 @@
 // Not here    what names and types mean (binder), what ANTLR calls things (parser.cc alone knows).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -213,6 +214,7 @@ struct LikeTable {
   bool constraints = false;
   bool identity = false;
   bool indexes = false;
+  bool comments = false;
 };
 
 struct Table {
@@ -405,6 +407,11 @@ struct Query {
   std::optional<Expr> offset;
   bool with_ties = false;  // FETCH FIRST ... WITH TIES
   std::optional<SourceLocation> for_update;
+
+  // Whether its own WITH changes rows.
+  bool changes_in_with() const {
+    return std::ranges::any_of(with, [](const CommonTable& table) { return table.change != nullptr; });
+  }
 };
 
 // INSERT ... ON CONFLICT.
@@ -572,6 +579,26 @@ struct View {
   std::string text;  // the query, as written
 };
 
+enum class CommentOf : uint8_t {
+  kTable,
+  kColumn,
+  kIndex,
+  kView,
+  kSequence,
+  kFunction,
+  kProcedure,
+  kRoutine,
+  kConstraint
+};
+
+// COMMENT ON.
+struct Comment {
+  CommentOf of = CommentOf::kTable;
+  Name object;       // of a column or a constraint: its table
+  Name part;         // the column or the constraint
+  std::string text;  // empty: there is to be none
+};
+
 // A file's definitions, in order.
 struct Definition {
   std::optional<Table> table;
@@ -580,6 +607,7 @@ struct Definition {
   std::optional<Alteration> alteration = std::nullopt;
   std::optional<Sequence> sequence = std::nullopt;
   std::optional<View> view = std::nullopt;
+  std::optional<Comment> comment = std::nullopt;
   Name dropped_sequence = {};  // DROP SEQUENCE, which only the source of a data directory has
   std::string text = {};       // as written, without the semicolon
   // A table with foreign keys: its text without them, and the ALTER TABLE ... ADD that adds each. Both are
@@ -591,6 +619,7 @@ struct Definition {
     if (alteration) return alteration->table;
     if (sequence) return sequence->name;
     if (view) return view->name;
+    if (comment) return comment->object;
     if (!dropped_sequence.empty()) return dropped_sequence;
     return table ? table->name : index ? index->name : procedure->name;
   }
@@ -617,6 +646,7 @@ struct Command {
     kDrop,
     kTruncate,
     kAlter,
+    kComment,
     kBegin,
     kCommit,
     kRollBack,
@@ -629,7 +659,7 @@ struct Command {
   Kind kind = Kind::kOperation;
   SourceLocation where;
   std::optional<Operation> operation;
-  std::optional<Definition> definition;             // kCreate, kAlter
+  std::optional<Definition> definition;             // kCreate, kAlter, kComment
   std::vector<Definition> further;                  // kAlter: its other actions
   std::shared_ptr<const Procedure> block;           // kDo: of no name
   DefinitionKind altered = DefinitionKind::kTable;  // kAlter
@@ -638,8 +668,8 @@ struct Command {
   bool calls_function = false;                      // kCall: as SELECT f(...)
   DefinitionKind dropped = DefinitionKind::kTable;  // kDrop
   std::vector<Name> names;                          // kDrop, kTruncate
-  RoutineKind routine = RoutineKind::kProcedure;    // kDrop of a procedure or function
-  // kDrop: by name, the parameters' types where they are written.
+  RoutineKind routine = RoutineKind::kProcedure;    // kDrop, kComment of a procedure or function
+  // kDrop, kComment: by name, the parameters' types where they are written.
   std::vector<std::optional<std::vector<TypeName>>> parameter_types;
   bool if_exists = false;   // kDrop
   bool cascades = false;    // kDrop, kTruncate: CASCADE
@@ -650,7 +680,8 @@ struct Command {
   uint32_t parameters = 0;  // the highest n of a $n
 
   bool changes_schema() const {
-    return kind == Kind::kCreate || kind == Kind::kDrop || kind == Kind::kTruncate || kind == Kind::kAlter;
+    return kind == Kind::kCreate || kind == Kind::kDrop || kind == Kind::kTruncate || kind == Kind::kAlter ||
+           kind == Kind::kComment;
   }
 };
 

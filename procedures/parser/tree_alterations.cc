@@ -7,6 +7,7 @@
 
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/definition_reader.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -78,9 +79,8 @@ class OptionWords {
   }
   syntax::Name name() {
     if (at_end()) refuse_here();
-    std::string text = tokens_[at_]->getText();
-    std::erase(text, '"');
-    return {lowered(std::move(text)), location(tokens_[at_++])};
+    std::string text = read_written_name(tokens_[at_]->getText());
+    return {std::move(text), location(tokens_[at_++])};
   }
   [[noreturn]] void refuse_here() const {
     antlr4::Token* at = at_end() ? context_->getStop() : tokens_[at_];
@@ -137,7 +137,7 @@ std::vector<syntax::Definition> DefinitionReader::alterations(MnemeParser::Alter
                          alteration.kind == AlterationKind::kRenameConstraint;
     if (renames && context->alterAction().size() > 1)
       refuse(location(action), "RENAME stands alone in its ALTER TABLE; write another one for it");
-    definition.text = "ALTER TABLE " + table.text + " " + text;
+    definition.text = "ALTER TABLE " + written_name(table.text) + " " + text;
     made.push_back(std::move(definition));
     for (syntax::Definition& key : keys) made.push_back(std::move(key));
   }
@@ -168,10 +168,10 @@ std::vector<syntax::Definition> DefinitionReader::added_column(MnemeParser::AddC
     alteration.kind = AlterationKind::kAddForeignKey;
     alteration.table = made.table;
     alteration.foreign_key = std::move(made.added.foreign_keys[keys.size() - 1]);
-    alteration.constraint_text =
-        "FOREIGN KEY (" + added.name.text + ") " + source_of(key->references()->getStart(), key->getStop());
-    definition.text = "ALTER TABLE " + made.table.text + " ADD ";
-    if (key->name()) definition.text += "CONSTRAINT " + read_name(key->name()).text + " ";
+    alteration.constraint_text = "FOREIGN KEY (" + written_name(added.name.text) + ") " +
+                                 source_of(key->references()->getStart(), key->getStop());
+    definition.text = "ALTER TABLE " + written_name(made.table.text) + " ADD ";
+    if (key->name()) definition.text += "CONSTRAINT " + key->name()->getText() + " ";
     definition.text += alteration.constraint_text;
     for (size_t at = key->getStart()->getStartIndex(); at <= key->getStop()->getStopIndex(); ++at)
       text[at - begin] = ' ';

@@ -12,15 +12,17 @@ namespace {
 
 Expr read_call(MnemeParser::CallContext* context) {
   Expr expr = make_syntax(ExprKind::kCall, location(context));
-  expr.text = lowered(context->functionName()->getText());
+  // Without quotes a reserved word may be a function's name, as in current_schema().
+  auto* const name = context->functionName()->name();
+  const bool is_quoted = name != nullptr && name->QUOTED_IDENTIFIER() != nullptr;
+  expr.text = is_quoted ? read_name(name).text : lowered(context->functionName()->getText());
   // ROW(a, b) is the row (a, b).
-  if (expr.text == "row" && !context->name() && !context->STAR() &&
-      !context->functionName()->name()->QUOTED_IDENTIFIER()) {
+  if (expr.text == "row" && !context->name() && !context->STAR() && !is_quoted) {
     expr.kind = ExprKind::kRow;
     for (auto* arg : context->expression()) expr.args.push_back(read_expression(arg));
     return expr;
   }
-  const std::string schema = context->name() ? lowered(context->name()->getText()) : "pg_catalog";
+  const std::string schema = context->name() ? read_name(context->name()).text : "pg_catalog";
   if (schema == "information_schema" && expr.text == "_pg_expandarray") {
     expr.column_name = expr.text;
     expr.text = syntax::kExpandArray;

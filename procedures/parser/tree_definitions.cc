@@ -6,6 +6,7 @@
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/definition_reader.h"
 #include "procedures/parser/reserved_words.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -26,6 +27,10 @@ syntax::File DefinitionReader::read(MnemeParser::FileContext* context) {
       definition.text = source_of(drop->getStart(), drop->getStop());
       continue;
     }
+    if (auto* comment = item->comment()) {
+      file.push_back(commented(comment));
+      continue;
+    }
     for (syntax::Definition& each : definitions(item->definition())) {
       if (each.table && (each.table->query || !each.table->like.empty())) {
         refuse_as(sqlstate::kNotSupported, location(item),
@@ -37,16 +42,20 @@ syntax::File DefinitionReader::read(MnemeParser::FileContext* context) {
   return file;
 }
 
-static void read_parameter_types(MnemeParser::DropContext* drop, syntax::Command& command) {
+std::vector<syntax::TypeName> read_parameter_types(MnemeParser::ParameterTypesContext* context) {
+  std::vector<syntax::TypeName> types;
+  for (auto* item : context->parameterType()) {
+    // A procedure's OUT parameters may be left out, and a function's are.
+    if (!item->OUT_()) types.push_back(read_type(item->typeName()));
+  }
+  return types;
+}
+
+static void read_dropped_types(MnemeParser::DropContext* drop, syntax::Command& command) {
   for (auto* child : drop->children) {
     if (dynamic_cast<MnemeParser::RelationContext*>(child) != nullptr) command.parameter_types.emplace_back();
-    auto* types = dynamic_cast<MnemeParser::ParameterTypesContext*>(child);
-    if (types == nullptr) continue;
-    auto& last = command.parameter_types.back().emplace();
-    for (auto* item : types->parameterType()) {
-      // A procedure's OUT parameters may be left out, and a function's are.
-      if (!item->OUT_()) last.push_back(read_type(item->typeName()));
-    }
+    if (auto* types = dynamic_cast<MnemeParser::ParameterTypesContext*>(child))
+      command.parameter_types.back() = read_parameter_types(types);
   }
 }
 
@@ -87,7 +96,7 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
     command.routine = drop->FUNCTION()  ? syntax::RoutineKind::kFunction
                       : drop->ROUTINE() ? syntax::RoutineKind::kAny
                                         : syntax::RoutineKind::kProcedure;
-    read_parameter_types(drop, command);
+    read_dropped_types(drop, command);
   } else if (auto* truncate = context->truncate()) {
     command.kind = syntax::Command::Kind::kTruncate;
     for (auto* name : truncate->relation()) command.names.push_back(read_relation(name));
@@ -97,6 +106,8 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
       command.restarts = true;
     }
     if (!truncate->IDENTIFIER().empty()) expect_word(truncate->IDENTIFIER().back(), {"identity"});
+  } else if (auto* comment = context->comment()) {
+    read_comment(comment, command);
   } else if (context->doBlock()) {
     command.kind = syntax::Command::Kind::kDo;
     command.block = read_do(context->doBlock(), tokens_);
@@ -174,7 +185,7 @@ void DefinitionReader::take_out_foreign_keys(MnemeParser::CreateTableContext* co
   };
   const auto add = [&](antlr4::Token* name, antlr4::Token* first, antlr4::Token* last,
                        std::string_view columns) {
-    std::string added = "ALTER TABLE " + definition.table->name.text + " ADD ";
+    std::string added = "ALTER TABLE " + written_name(definition.table->name.text) + " ADD ";
     if (name != nullptr) added += "CONSTRAINT " + name->getText() + " ";
     added += columns;
     added += source_.substr(first->getStartIndex(), last->getStopIndex() + 1 - first->getStartIndex());
@@ -187,7 +198,7 @@ void DefinitionReader::take_out_foreign_keys(MnemeParser::CreateTableContext* co
         auto* key = dynamic_cast<MnemeParser::ReferencesColumnContext*>(item);
         if (key == nullptr) continue;
         add(key->name() ? key->name()->getStart() : nullptr, key->references()->getStart(), key->getStop(),
-            "FOREIGN KEY (" + read_name(column->name()).text + ") ");
+            "FOREIGN KEY (" + written_name(read_name(column->name()).text) + ") ");
         blank(key->getStart(), key->getStop());
       }
       continue;
@@ -333,10 +344,10 @@ void DefinitionReader::draw_from_sequence(const syntax::Table& table, syntax::Co
            column.name.text, table.name.text);
   }
   const std::string sequence = syntax::sequence_name(table.name.text, column.name.text);
-  column.initial_text = "nextval('" + sequence + "')";
+  column.initial_text = written_draw(sequence);
   syntax::Expr name;
   name.kind = syntax::ExprKind::kString;
-  name.text = sequence;
+  name.text = written_name(sequence);
   name.where = column.type.where;
   syntax::Expr call;
   call.kind = syntax::ExprKind::kCall;

@@ -6,16 +6,11 @@
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/reserved_words.h"
 #include "procedures/parser/tree_reader.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
 namespace {
-
-bool is_plain_name(std::string_view text) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
-  return is_letter(text.front()) &&
-         std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
 
 uint32_t read_modifier(antlr4::tree::TerminalNode* number) {
   const std::string digits = number->getText();
@@ -180,16 +175,11 @@ namespace {
 // A name without its quotes, or in lower case; any word.
 std::string plain_name(antlr4::ParserRuleContext* context, antlr4::tree::TerminalNode* quoted) {
   std::string text = context->getText();
-  if (!quoted) {
-    text = lowered(text);
-  } else {
-    text = text.substr(1, text.size() - 2);
-    if (!is_plain_name(text)) {
-      refuse_as(
-          sqlstate::kNotSupported, location(context),
-          "the quoted name \"{}\" is not supported: names are lower-case letters, digits and _; rename it",
-          text);
-    }
+  text = read_written_name(text);
+  if (quoted) check_text(text, location(context));
+  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; })) {
+    refuse_as(sqlstate::kNotSupported, location(context),
+              "a name with a control character in it is not supported; rename it");
   }
   if (text.size() > 63) {
     refuse(location(context), "the name \"{}\" is longer than the 63 characters that PostgreSQL keeps", text);
@@ -214,8 +204,7 @@ syntax::Name read_name(MnemeParser::NameContext* context) {
 
 syntax::Name read_any_name(MnemeParser::NameContext* context) {
   if (!context->QUOTED_IDENTIFIER()) return read_name(context);
-  const std::string text = context->getText();
-  return {text.substr(1, text.size() - 2), location(context)};
+  return {read_written_name(context->getText()), location(context)};
 }
 
 syntax::Name read_relation(MnemeParser::RelationContext* context) {
@@ -240,15 +229,9 @@ syntax::Name read_label(MnemeParser::LabelNameContext* context) {
 }
 
 syntax::Name read_column_label(antlr4::ParserRuleContext* context) {
-  const std::string written = context->getText();
-  if (written.front() != '"') return {lowered(written), location(context)};
-  std::string text;
-  for (size_t i = 1; i + 1 < written.size(); ++i) {
-    text.push_back(written[i]);
-    if (written[i] == '"') ++i;
-  }
+  std::string text = read_written_name(context->getText());
   check_text(text, location(context));
-  return {text, location(context)};
+  return {std::move(text), location(context)};
 }
 
 std::string read_string(antlr4::tree::TerminalNode* literal) {

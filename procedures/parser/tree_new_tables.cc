@@ -56,11 +56,12 @@ syntax::LikeTable DefinitionReader::like(MnemeParser::LikeTableContext* context)
     if (all || word == "constraints") like.constraints = includes;
     if (all || word == "identity") like.identity = includes;
     if (all || word == "indexes") like.indexes = includes;
+    if (all || word == "comments") like.comments = includes;
     // Tables here have nothing of these.
-    const bool is_other = word == "generated" || word == "storage" || word == "comments" ||
-                          word == "statistics" || word == "compression";
+    const bool is_other =
+        word == "generated" || word == "storage" || word == "statistics" || word == "compression";
     if (all || is_other || word == "defaults" || word == "constraints" || word == "identity" ||
-        word == "indexes")
+        word == "indexes" || word == "comments")
       continue;
     refuse(location(context), "\"{}\" is not understood here", context->children[i]->getText());
   }

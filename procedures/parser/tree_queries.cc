@@ -40,12 +40,11 @@ class QueryReader {
       table.name = read_name(item->name());
       if (item->nameList()) table.columns = read_names(item->nameList());
       if (item->IDENTIFIER()) expect_word(item->IDENTIFIER(), {"materialized"});
-      if (!item->query()) {
-        refuse_as(sqlstate::kNotSupported, location(item),
-                  "statements that change rows are not supported in WITH; run them one after the other, in a "
-                  "BEGIN block");
+      if (item->query()) {
+        table.query = std::make_shared<const Query>(read_query(item->query()));
+      } else {
+        table.change = std::make_shared<const syntax::Operation>(read_change_of_with(item));
       }
-      table.query = std::make_shared<const Query>(read_query(item->query()));
       tables.push_back(std::move(table));
     }
     return tables;

@@ -46,6 +46,7 @@ std::string read_escaped_string(antlr4::tree::TerminalNode* literal);
 std::string without_exponent(const std::string& text, syntax::SourceLocation where);
 std::vector<uint32_t> read_modifiers(MnemeParser::ModifiersContext* context);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
+std::vector<syntax::TypeName> read_parameter_types(MnemeParser::ParameterTypesContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
 syntax::Expr read_primary(MnemeParser::PrimaryContext* context);
 // A query of a session.
@@ -87,6 +88,8 @@ syntax::Statement read_raise(MnemeParser::RaiseStatementContext* context);
 // another.
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
                                                 antlr4::TokenStream& tokens);
+// The INSERT, UPDATE or DELETE that a table of WITH is.
+syntax::Operation read_change_of_with(MnemeParser::CommonTableContext* context);
 // The block of DO, as a procedure without parameters.
 std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* context,
                                                  antlr4::TokenStream& tokens);

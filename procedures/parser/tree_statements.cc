@@ -14,11 +14,13 @@ namespace {
 
 class StatementReader {
  public:
-  explicit StatementReader(antlr4::TokenStream& tokens) : tokens_(tokens) {}
+  // Without tokens, an operation's text is as it was written, on however many lines.
+  explicit StatementReader(antlr4::TokenStream* tokens) : tokens_(tokens) {}
 
   syntax::Block block(MnemeParser::BlockContext* context);
   std::optional<syntax::Operation> operation(MnemeParser::CommandContext* context);
   syntax::Block sql_body(MnemeParser::SqlBodyContext* context, bool has_result);
+  syntax::Operation change_of_with(MnemeParser::CommonTableContext* context);
 
  private:
   std::vector<Statement> statements(const std::vector<MnemeParser::StatementContext*>& contexts);
@@ -58,7 +60,7 @@ class StatementReader {
            "INTO fills a procedure's variables, and there is none around this statement; leave it out");
   }
 
-  antlr4::TokenStream& tokens_;
+  antlr4::TokenStream* const tokens_;
   bool rows_go_to_user_ = false;  // of a session's statement, not of a procedure's
 };
 
@@ -74,11 +76,18 @@ syntax::Name loop_label(MnemeParser::LabelContext* context) {
   return context ? read_label(context->labelName()) : syntax::Name();
 }
 
+std::string written_text(antlr4::ParserRuleContext* context) {
+  const auto begin = static_cast<ssize_t>(context->getStart()->getStartIndex());
+  const auto end = static_cast<ssize_t>(context->getStop()->getStopIndex());
+  return context->getStart()->getInputStream()->getText(antlr4::misc::Interval(begin, end));
+}
+
 // The text without comments, runs of blanks made one.
 std::string StatementReader::one_line(antlr4::ParserRuleContext* context) {
+  if (tokens_ == nullptr) return written_text(context);
   std::string text;
   for (size_t i = context->getStart()->getTokenIndex(); i <= context->getStop()->getTokenIndex(); ++i) {
-    antlr4::Token* token = tokens_.get(i);
+    antlr4::Token* token = tokens_->get(i);
     if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) {
       text += token->getText();
     } else if (!text.empty() && text.back() != ' ') {
@@ -294,11 +303,11 @@ syntax::Expr StatementReader::expression_before(size_t end, std::string_view wor
                                                 MnemeParser::ExpressionContext* context) {
   int depth = 0;
   for (size_t i = context->getStart()->getTokenIndex(); i <= context->getStop()->getTokenIndex(); ++i) {
-    const size_t type = tokens_.get(i)->getType();
+    const size_t type = tokens_->get(i)->getType();
     if (type == MnemeLexer::LPAREN || type == MnemeLexer::LBRACKET) ++depth;
     if (type == MnemeLexer::RPAREN || type == MnemeLexer::RBRACKET) --depth;
     if (type == end && depth == 0) {
-      refuse(location(tokens_.get(i)),
+      refuse(location(tokens_->get(i)),
              "PL/pgSQL takes this {} for the end of the expression; put the CASE expression in parentheses",
              word);
     }
@@ -564,15 +573,26 @@ std::optional<syntax::Operation> StatementReader::operation(MnemeParser::Command
   return std::nullopt;
 }
 
+syntax::Operation StatementReader::change_of_with(MnemeParser::CommonTableContext* context) {
+  rows_go_to_user_ = true;
+  if (context->insert()) return insert(context->insert());
+  if (context->update()) return update(context->update());
+  return delete_rows(context->deleteRows());
+}
+
 }  // namespace
 
+syntax::Operation read_change_of_with(MnemeParser::CommonTableContext* context) {
+  return StatementReader(nullptr).change_of_with(context);
+}
+
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens) {
-  return StatementReader(tokens).block(context);
+  return StatementReader(&tokens).block(context);
 }
 
 syntax::Block read_sql_body(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens,
                             bool has_result) {
-  return StatementReader(tokens).sql_body(context, has_result);
+  return StatementReader(&tokens).sql_body(context, has_result);
 }
 
 std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* context,
@@ -587,13 +607,13 @@ std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* co
   }
   auto procedure = std::make_shared<syntax::Procedure>();
   procedure->name = {"inline_code_block", location(context)};
-  procedure->body = StatementReader(tokens).block(context->block());
+  procedure->body = StatementReader(&tokens).block(context->block());
   return procedure;
 }
 
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
                                                 antlr4::TokenStream& tokens) {
-  return StatementReader(tokens).operation(context);
+  return StatementReader(&tokens).operation(context);
 }
 
 }  // namespace mneme

@@ -227,33 +227,30 @@ void SelectBinder::bind_filter(const syntax::Expr& call, Aggregate& aggregate) {
   in_aggregate_ = in_aggregate;
 }
 
-// SQL makes an aggregate whose columns are all of a query around this one an aggregate of that query.
-void SelectBinder::refuse_outer_aggregate(const Aggregate& aggregate, ir::SourceLocation where) const {
+// The columns of queries around this one that the aggregate names, where it names none of this one: SQL makes
+// it an aggregate of the innermost of those queries.
+std::vector<VariableId> SelectBinder::outer_columns(const Aggregate& aggregate) const {
   bool names_own = false;
-  bool names_outer = false;
+  std::vector<VariableId> outer;
   const auto look = [&](const Expr& whole) {
     ir::walk(whole, [&](const Expr& part) {
       names_own |= part.kind == ExprKind::kColumn && part.source == 0;
-      names_outer |= part.kind == ExprKind::kVariable && scope_.is_captured(part.variable);
+      if (part.kind == ExprKind::kVariable && scope_.is_captured(part.variable))
+        outer.push_back(part.variable);
     });
   };
   if (aggregate.argument) look(*aggregate.argument);
+  if (aggregate.separator) look(*aggregate.separator);
   if (aggregate.filter) look(*aggregate.filter);
   for (const Expr& grouped : aggregate.grouped) look(grouped);
   for (const RowOrder& key : aggregate.order) look(key.expr);
-  if (names_outer && !names_own) {
-    refuse_as(
-        sqlstate::kNotSupported, where,
-        "an aggregate of the outer query's columns alone, which belongs to that query, is not supported; "
-        "compute it there, and name its result");
-  }
+  if (names_own) outer.clear();
+  return outer;
 }
 
 Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
-  if (in_aggregate_) refuse_as(sqlstate::kGrouping, call.where, "aggregate function calls cannot be nested");
-  if (!allows_aggregates_)
-    refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in {}", clause_);
-  in_aggregate_ = true;
+  const std::vector<size_t> captured = scope_.count_captured();
+  const bool is_nested = std::exchange(in_aggregate_, true);
   Aggregate aggregate;
   if (call.text == "grouping" && !call.star && !call.args.empty()) {
     aggregate.kind = Aggregate::Kind::kGrouping;
@@ -262,8 +259,12 @@ Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
   } else {
     aggregate = bind_aggregate_parts(call);
   }
-  in_aggregate_ = false;
-  refuse_outer_aggregate(aggregate, call.where);
+  in_aggregate_ = is_nested;
+  if (const std::vector<VariableId> outer = outer_columns(aggregate); !outer.empty())
+    return scope_.bind_outside(call, outer, captured);
+  if (is_nested) refuse_as(sqlstate::kGrouping, call.where, "aggregate function calls cannot be nested");
+  if (!allows_aggregates_)
+    refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in {}", clause_);
   Expr result;
   result.kind = ExprKind::kAggregate;
   result.type = aggregate.type;

@@ -37,13 +37,14 @@ const Column& find_column(const TableDefinition& table, const syntax::Name& name
   return table.column(*column);
 }
 
-// The new values are outputs of the SELECT that finds the rows; UPDATE has no function of several rows.
-void refuse_functions_of_rows(const syntax::Expr& value) {
+// The new values, and what is returned, are outputs of the SELECT that finds the rows; these clauses have no
+// function of several rows.
+void refuse_functions_of_rows(const syntax::Expr& value, std::string_view clause) {
   if (value.window)
-    refuse_as(sqlstate::kWindowing, value.where, "window functions are not allowed in UPDATE");
+    refuse_as(sqlstate::kWindowing, value.where, "window functions are not allowed in {}", clause);
   if (value.kind == syntax::ExprKind::kCall && is_aggregate(value.text))
-    refuse_as(sqlstate::kGrouping, value.where, "aggregate functions are not allowed in UPDATE");
-  for (const syntax::Expr& arg : value.args) refuse_functions_of_rows(arg);
+    refuse_as(sqlstate::kGrouping, value.where, "aggregate functions are not allowed in {}", clause);
+  for (const syntax::Expr& arg : value.args) refuse_functions_of_rows(arg, clause);
 }
 
 class ChangeParts {
@@ -52,12 +53,12 @@ class ChangeParts {
       : program_(program), operation_(operation), table_(find_table(program, operation.tables[0].table)) {}
 
   // What each change needs, and the type that it is stored with; nothing: its own.
-  syntax::Query rows(std::vector<std::optional<Type>>& targets) {
+  // `returns`: behind them, what the statement returns.
+  syntax::Query rows(std::vector<std::optional<Type>>& targets, bool returns) {
     syntax::Query query = with_tables();
     syntax::SelectCore& core = query.first.select.emplace();
     core.where = operation_.where;
-    const syntax::Name& name =
-        operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
+    const syntax::Name& name = target_name();
     if (!table_.primary_key && operation_.kind == ir::OperationKind::kUpdate) refuse_unnamed_rows();
     for (const ColumnId column : key()) {
       core.items.push_back(
@@ -67,9 +68,14 @@ class ChangeParts {
     for (size_t i = 0; i < operation_.columns.size(); ++i) {
       const Column& column = find_column(table_, operation_.columns[i]);
       if (operation_.values[i].kind == syntax::ExprKind::kDefault) continue;
-      refuse_functions_of_rows(operation_.values[i]);
+      refuse_functions_of_rows(operation_.values[i], "UPDATE");
       core.items.push_back({false, {}, operation_.values[i], {}});
       targets.emplace_back(column.type);
+    }
+    for (const syntax::SelectItem& item : operation_.items) {
+      if (!returns) break;
+      refuse_functions_of_rows(item.expr, "RETURNING");
+      core.items.push_back(item);
     }
     syntax::FromItem& target = core.from.emplace_back();
     target.where = operation_.tables[0].table.where;
@@ -82,6 +88,9 @@ class ChangeParts {
     }
     return query;
   }
+
+  TableId table() const { return table_.id; }
+  bool has_key() const { return table_.primary_key.has_value(); }
 
   // The columns that INSERT gives its query's values.
   std::vector<std::optional<Type>> insert_targets() const {
@@ -150,8 +159,7 @@ class ChangeParts {
     each.with.clear();
     each.conditions.clear();
     size_t number = 0;
-    const syntax::Name& name =
-        operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
+    const syntax::Name& name = target_name();
     const ir::Op equal = table_.primary_key ? ir::Op::kEqual : ir::Op::kIsNotDistinct;
     for (const ColumnId column : key()) {
       each.conditions.push_back(syntax::comparison(
@@ -162,6 +170,41 @@ class ChangeParts {
       if (value.kind != syntax::ExprKind::kDefault) value = parameter(++number, value.where);
     }
     return each;
+  }
+
+  // RETURNING as a query of the changed row's columns, which are its parameters behind `first` others.
+  syntax::Query returned(size_t first) const {
+    syntax::Query query;
+    query.where = operation_.where;
+    query.text = operation_.text;
+    syntax::SelectCore& core = query.first.select.emplace();
+    core.where = query.first.where = operation_.where;
+    core.items = operation_.items;
+    auto row = std::make_shared<syntax::Query>();
+    row->where = row->first.where = operation_.where;
+    std::vector<syntax::Expr>& values = row->first.rows.emplace_back();
+    syntax::FromItem& item = core.from.emplace_back();
+    item.kind = syntax::FromItem::Kind::kQuery;
+    item.where = operation_.where;
+    item.alias = target_name();
+    for (size_t i = 0; i < table_.columns.size(); ++i) {
+      values.push_back(parameter(first + i + 1, operation_.where));
+      item.column_aliases.push_back({table_.columns[i].name, operation_.where});
+    }
+    item.query = std::move(row);
+    return query;
+  }
+
+  std::vector<Type> types_of_columns() const {
+    std::vector<Type> types;
+    for (const Column& column : table_.columns) types.push_back(column.type);
+    return types;
+  }
+
+  // All columns of the changed row in the place of what the statement returns.
+  void return_all(syntax::Operation& each) const {
+    each.items.clear();
+    each.items.push_back({.star = true, .qualifier = {}, .expr = {}, .alias = {}});
   }
 
   size_t key_columns() const { return key().size(); }
@@ -200,6 +243,10 @@ class ChangeParts {
   }
 
  private:
+  const syntax::Name& target_name() const {
+    return operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
+  }
+
   // The columns that name a row.
   std::vector<ColumnId> key() const {
     if (table_.primary_key) return program_.catalog.index(*table_.primary_key).columns;
@@ -254,18 +301,49 @@ void shift_parameters(syntax::Operation& each, size_t columns) {
   for (syntax::Expr& condition : each.on_conflict->conditions) shift_parameters(condition, columns);
 }
 
+std::unique_ptr<BoundSelect> bind_returned(const Program& program, const ChangeParts& change,
+                                           const std::vector<Type>& parameters, const SessionValues* session,
+                                           const query::ProvidedTables* provider) {
+  std::vector<Type> types = parameters;
+  const std::vector<Type> columns = change.types_of_columns();
+  types.insert(types.end(), columns.begin(), columns.end());
+  const syntax::Query query = change.returned(parameters.size());
+  std::unique_ptr<BoundSelect> bound = bind_select(program, query, types, session, provider);
+  const query::SelectPlan& select = *bound->queries.plan->select;
+  if (select.grouped)
+    refuse_as(sqlstate::kGrouping, query.where, "aggregate functions are not allowed in RETURNING");
+  if (!select.window_functions.empty())
+    refuse_as(sqlstate::kWindowing, query.where, "window functions are not allowed in RETURNING");
+  if (bound->queries.makes_rows)
+    refuse_as(sqlstate::kNotSupported, query.where, "set-returning functions are not allowed in RETURNING");
+  if (bound->queries.reads_tables) {
+    refuse_as(
+        sqlstate::kNotSupported, query.where,
+        "RETURNING with a query of tables is not supported; ask for its rows in a statement of its own");
+  }
+  return bound;
+}
+
 }  // namespace
+
+bool may_be_of_queries(const SourceError& error) {
+  const std::string_view code = error.sqlstate == nullptr ? "" : error.sqlstate;
+  return code == sqlstate::kNotSupported || code == sqlstate::kUndefinedFunction ||
+         code == sqlstate::kNotUnique;
+}
 
 std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::Operation& operation,
                                          std::vector<Type>& parameters, const SessionValues* session,
-                                         const query::ProvidedTables* provider) {
+                                         const query::ProvidedTables* provider,
+                                         const std::vector<query::GivenTable>* given, bool in_with) {
   auto bound = std::make_unique<BoundChange>();
   ChangeParts binder(program, operation);
+  bound->table = binder.table();
   syntax::Operation each;
   if (operation.kind == ir::OperationKind::kInsert) {
     const std::vector<std::optional<Type>> targets = binder.insert_targets();
     const syntax::Query rows = operation.query ? binder.rows_of_query() : binder.rows_of_values();
-    bound->rows = bind_select(program, rows, parameters, session, provider, &targets);
+    bound->rows = bind_select(program, rows, parameters, session, provider, &targets, given);
     if (operation.on_conflict && operation.on_conflict->updates)
       bound->conflict_columns = binder.conflict_columns();
     const size_t columns = bound->rows->columns.size();
@@ -275,23 +353,38 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
     each = binder.insert_each(columns);
   } else {
     std::vector<std::optional<Type>> targets;
-    const syntax::Query rows = binder.rows(targets);
-    bound->rows = bind_select(program, rows, parameters, session, provider, &targets);
+    const bool returns = in_with && operation.kind == ir::OperationKind::kDelete && binder.has_key();
+    const syntax::Query rows = binder.rows(targets, returns);
+    bound->rows = bind_select(program, rows, parameters, session, provider, &targets, given);
     each = binder.is_by_values() ? binder.insert_changed() : binder.change_each();
+    if (returns) each.items.clear();
     bound->key_columns = binder.key_columns();
+    bound->returns_in_rows = returns;
   }
   std::vector<Type> types;
   for (const ResultColumn& column : bound->rows->columns) types.push_back(column.type);
+  bound->parameters = types.size();
+  if (bound->returns_in_rows) bound->parameters = bound->key_columns;
+  types.resize(bound->parameters);
   if (operation.kind == ir::OperationKind::kUpdate && binder.is_by_values()) {
     // Its parameters are the first columns, which are all that it names.
     std::vector<Type> found(types.begin(), types.begin() + static_cast<ptrdiff_t>(bound->key_columns));
     bound->erase = bind_query(program, binder.erase_each(), found, session);
   }
-  const auto columns = static_cast<ptrdiff_t>(types.size());
   shift_parameters(each, types.size());
   types.insert(types.end(), parameters.begin(), parameters.end());
-  bound->each = bind_query(program, each, types, session);
-  parameters.assign(types.begin() + columns, types.end());
+  try {
+    std::vector<Type> known = types;
+    bound->each = bind_query(program, each, known, session);
+  } catch (const SourceError& error) {
+    if (each.items.empty() || !may_be_of_queries(error)) throw;
+    binder.return_all(each);
+    bound->each = bind_query(program, each, types, session);
+    bound->returned = bind_returned(program, binder, parameters, session, provider);
+    const auto is_array = [](const ResultColumn& column) { return column.type.is_array; };
+    if (in_with && std::ranges::any_of(bound->returned->columns, is_array))
+      refuse_as(sqlstate::kNotSupported, operation.where, "RETURNING of arrays in WITH is not supported");
+  }
   return bound;
 }
 

@@ -13,16 +13,20 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "procedures/binder/command_binder.h"
+#include "procedures/ir/source_error.h"
 #include "procedures/query/bound_select.h"
 
 namespace mneme {
 
 struct BoundChange {
+  TableId table;
   std::unique_ptr<BoundSelect> rows;
-  // Its parameters are the columns of the rows and, behind them, the statement's.
+  // Its parameters are so many of the rows' first columns and, behind them, the statement's.
   BoundQuery each;
+  size_t parameters = 0;
   // So many of the first columns are the changed row's primary key, or all of its values; 0: an INSERT.
   size_t key_columns = 0;
   // An UPDATE of a table without a primary key: deletes the rows that equal the first columns; `each`
@@ -31,11 +35,26 @@ struct BoundChange {
   // The columns that are the key of ON CONFLICT DO UPDATE. Two rows with the same key are an error, as the
   // second would change a row that the statement has already changed.
   std::vector<size_t> conflict_columns = {};
+  // RETURNING where it has what queries have alone: a query of one row, whose parameters are the statement's
+  // and, behind them, the columns of the changed row, which are all that `each` returns then.
+  std::unique_ptr<BoundSelect> returned = nullptr;
+  // A DELETE in WITH returns the columns of the rows behind the key. Without a primary key the change itself
+  // returns them, as equal rows are found once.
+  bool returns_in_rows = false;
+
+  std::span<const ResultColumn> columns() const { return returned ? returned->columns : each.columns; }
 };
 
-// `parameters`: as bind_select() has them. Throws SourceError.
+// Returns whether a statement that was refused so may be accepted as a query, which has functions that
+// procedures lack and shows numbers whatever their digits are.
+bool may_be_of_queries(const SourceError& error);
+
+// `parameters` and `given`: as bind_select() has them. `in_with`: it is a table of WITH itself.
+// Throws SourceError.
 std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::Operation& operation,
                                          std::vector<Type>& parameters, const SessionValues* session,
-                                         const query::ProvidedTables* provider);
+                                         const query::ProvidedTables* provider,
+                                         const std::vector<query::GivenTable>* given = nullptr,
+                                         bool in_with = false);
 
 }  // namespace mneme

@@ -26,10 +26,12 @@ struct BoundSelect {
 
 // Throws SourceError. `targets`: what the columns are assigned to, the first ones at least: a column of a
 // SELECT is converted as an assignment is, and a literal without a type takes the target's. `parameters`:
-// kNull where no type is given; all are known afterwards.
+// kNull where no type is given; all are known afterwards. `given`: the query is a part of a statement that
+// changes rows in WITH, and may read these; parameters that it doesn't name may then stay unknown.
 std::unique_ptr<BoundSelect> bind_select(const Program& program, const syntax::Query& query,
                                          std::vector<Type>& parameters, const SessionValues* session,
                                          const query::ProvidedTables* provider,
-                                         const std::vector<std::optional<Type>>* targets = nullptr);
+                                         const std::vector<std::optional<Type>>* targets = nullptr,
+                                         const std::vector<query::GivenTable>* given = nullptr);
 
 }  // namespace mneme

@@ -149,9 +149,15 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
         break;
       }
       const std::vector<syntax::Name>& names = common->table->columns;
-      step.source = FromStep::Source::kQuery;
-      step.query = binder_.bind_common_table(*common);
-      add_columns(item, step, step.query->columns);
+      if (common->table->change) {
+        step.source = FromStep::Source::kWorking;
+        step.recursion = binder_.read_given(*common->table, item.where);
+        add_columns(item, step, binder_.given_[step.recursion].columns);
+      } else {
+        step.source = FromStep::Source::kQuery;
+        step.query = binder_.bind_common_table(*common);
+        add_columns(item, step, step.query->columns);
+      }
       if (names.size() > step.slots.count)
         refuse(names.back().where, "table \"{}\" has {} columns available but {} columns specified",
                item.name.text, step.slots.count, names.size());
@@ -213,6 +219,7 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
   step.provided = *provided;
   const std::span<const Column> columns = binder_.provider_->columns(*provided);
   add_columns(item, step, {columns.begin(), columns.end()});
+  if (!columns.empty() && columns.back().name == "tableoid") scope_.entries().back().is_system = true;
 }
 
 void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& conditions) {
@@ -225,7 +232,15 @@ void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& 
     const size_t right_entry = scope_.entries().size();
     FromPlan right;
     Conditions right_conditions;
+    const bool hides_left = join.kind == JoinKind::kRight || join.kind == JoinKind::kFull;
+    const auto reach_left = [&](bool is_out_of_reach) {
+      std::vector<RowScope::Entry>& entries = scope_.entries();
+      for (size_t i = left_entry; hides_left && i < right_entry; ++i)
+        entries[i].is_out_of_reach = is_out_of_reach;
+    };
+    reach_left(true);
     bind_from_item(join.item, right, right_conditions);
+    reach_left(false);
     Conditions on = join_conditions(join, left_entry, right_entry);
     for (const Expr& condition : on) mark_slots(condition);
     if (join.kind == JoinKind::kInner) {
@@ -276,10 +291,12 @@ SelectBinder::Conditions SelectBinder::join_conditions(const FromItem::Join& joi
   if (join.natural) {
     const auto& entries = scope_.entries();
     for (size_t i = left_entry; i < right_entry; ++i) {
-      const bool both = std::any_of(
-          entries.begin() + static_cast<ptrdiff_t>(right_entry), entries.end(),
-          [&](const RowScope::Entry& right) { return !right.hidden && right.name == entries[i].name; });
-      if (both && !entries[i].hidden) names.push_back(entries[i].name);
+      const bool both =
+          std::any_of(entries.begin() + static_cast<ptrdiff_t>(right_entry), entries.end(),
+                      [&](const RowScope::Entry& right) {
+                        return !right.hidden && !right.is_system && right.name == entries[i].name;
+                      });
+      if (both && !entries[i].hidden && !entries[i].is_system) names.push_back(entries[i].name);
     }
   }
   if (!names.empty()) merge_columns(names, join.kind, left_entry, right_entry, join.item.where, conditions);

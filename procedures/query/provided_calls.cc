@@ -85,6 +85,9 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
     }
     if (is_unknown(arg)) {
       arg = convert_explicitly(std::move(arg), wanted);
+    } else if (wanted.elements != TypeKind::kNull && arg.type.elements == TypeKind::kNull) {
+      refuse_as(sqlstate::kUndefinedFunction, where, "function {}({}) does not exist: it takes an array",
+                name, to_string(arg.type));
     } else if (wanted.is_string() && arg.type.kind == TypeKind::kBoolean) {
       arg = convert_to_output(std::move(arg), name);
     } else if (arg.type.kind == TypeKind::kChar && (name == "concat_ws" || name == "format")) {
@@ -117,19 +120,67 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
   return result;
 }
 
+// to_char() is a function of each type that it takes.
+Expr SelectBinder::bind_to_char(std::vector<Expr> args, ir::SourceLocation where) {
+  Expr& value = args[0];
+  if (is_unknown(value))
+    refuse_as(sqlstate::kNotUnique, where,
+              "function to_char(unknown, unknown) is not unique; cast the value");
+  const char* name = nullptr;
+  switch (value.type.kind) {
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+      name = "mneme_int_to_char";
+      break;
+    case TypeKind::kBigInt:
+      name = "mneme_bigint_to_char";
+      break;
+    case TypeKind::kNumeric:
+    case TypeKind::kDecimal:
+      name = "mneme_numeric_to_char";
+      value = with_own_digits(std::move(value));
+      break;
+    case TypeKind::kReal:
+      name = "mneme_real_to_char";
+      break;
+    case TypeKind::kDouble:
+      name = "mneme_double_to_char";
+      break;
+    case TypeKind::kTimestamp:
+    case TypeKind::kDate: {
+      // PostgreSQL makes a date a timestamp with time zone.
+      const bool has_zone = value.type.kind == TypeKind::kDate || value.text_varies;
+      name = has_zone ? "mneme_zoned_to_char" : "mneme_time_to_char";
+      value = convert(std::move(value), Type{.kind = TypeKind::kTimestamp});
+      value.text_varies = false;
+      break;
+    }
+    default:
+      break;
+  }
+  const bool is_template = is_unknown(args[1]) || args[1].type.is_string();
+  if (name == nullptr || !is_template) {
+    refuse_as(sqlstate::kUndefinedFunction, where, "function to_char({}, {}) does not exist",
+              to_string(value.type), is_unknown(args[1]) ? "unknown" : to_string(args[1].type));
+  }
+  return call_provided(name, std::move(args), where);
+}
+
 std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
   if (is_window_function(call.text))
     refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
   if (call.text == "pg_typeof" && call.args.size() == 1)
     return type_of(binder.bind(call.args[0]), call.where);
+  const bool formats = binder_.provider_ != nullptr && call.text == "to_char" && call.args.size() == 2;
   const bool is_pattern = binder_.provider_ != nullptr && call.text == "substring" && call.args.size() == 2 &&
                           call.args[1].kind == syntax::ExprKind::kString;
   if (binder_.provider_ == nullptr || call.star || call.distinct ||
-      (!is_pattern && !binder_.provider_->find_function(call.text, call.args.size())))
+      (!is_pattern && !formats && !binder_.provider_->find_function(call.text, call.args.size())))
     return std::nullopt;
   std::vector<Expr> args;
   for (const syntax::Expr& arg : call.args) args.push_back(binder.bind(arg));
   if (is_pattern) return call_provided("mneme_substring", std::move(args), call.where);
+  if (formats) return bind_to_char(std::move(args), call.where);
   return call_provided(call.text, std::move(args), call.where);
 }
 
@@ -157,8 +208,19 @@ std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, Ex
     if (cast.args[0].kind == syntax::ExprKind::kParameter) know_array_parameter(cast);
     return cast_to_array(binder.bind(cast.args[0]), cast, binder);
   }
+  const bool is_text = is_name || type == "text";
+  const syntax::Expr& from = cast.args[0];
+  const bool is_from_object = from.kind == syntax::ExprKind::kCast && from.type.base.starts_with("reg") &&
+                              binder_.provider_ != nullptr;
+  if (is_text && is_from_object) {
+    Expr object = binder.bind(from);
+    if (object.type.is_string()) return object;
+    std::vector<Expr> args;
+    args.push_back(std::move(object));
+    return call_provided(from.type.base + "out", std::move(args), cast.where);
+  }
   if (!is_name && !is_number && !is_object) return std::nullopt;
-  Expr arg = binder.bind(cast.args[0]);
+  Expr arg = binder.bind(from);
   if (is_name) return convert_explicitly(std::move(arg), text_type());
   if (is_number) return convert_explicitly(std::move(arg), kCountType);
   if (!is_unknown(arg) && !arg.type.is_string()) {

@@ -63,6 +63,7 @@ class NoColumns final : public QueryNames {
 }  // namespace
 
 BoundQueries QueryBinder::bind(const Query& query, const std::vector<std::optional<Type>>* targets) {
+  bound_.recursions = static_cast<uint32_t>(given_.size());
   bound_.plan = bind_query(query, nullptr, false, nullptr, targets != nullptr);
   if (targets != nullptr) convert_columns(*targets, query.where);
   return std::move(bound_);

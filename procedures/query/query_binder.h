@@ -35,12 +35,14 @@ class QueryBinder {
   // `provider` may be nullptr. The binder calls `note` with each part of an expression that is a
   // variable, so that the caller learns the parameters' types.
   QueryBinder(const Catalog& catalog, Names& names, std::deque<std::string>& strings,
-              const ProvidedTables* provider, std::function<void(const ir::Expr&)> note)
+              const ProvidedTables* provider, std::function<void(const ir::Expr&)> note,
+              std::span<const GivenTable> given = {})
       : catalog_(catalog),
         names_(names),
         strings_(strings),
         provider_(provider),
         note_(std::move(note)),
+        given_(given),
         folder_(strings) {}
 
   // `targets`: as bind_select() has them, or nullptr.
@@ -78,6 +80,8 @@ class QueryBinder {
   const CommonTable* find_common_table(const std::string& name) const;
   void add_common_tables(const syntax::Query& query);
   void check_unused_tables(size_t first);
+  // The number of the table that the change makes.
+  uint32_t read_given(const syntax::Query::CommonTable& table, ir::SourceLocation where);
   const OpenRecursion* find_open_recursion(const CommonTable& table) const;
   std::unique_ptr<QueryPlan> bind_common_table(CommonTable common);
   std::unique_ptr<QueryPlan> bind_recursion(const syntax::Query::CommonTable& table);
@@ -90,6 +94,7 @@ class QueryBinder {
   std::deque<std::string>& strings_;
   const ProvidedTables* const provider_;
   const std::function<void(const ir::Expr&)> note_;
+  const std::span<const GivenTable> given_;
   ConstantFolder folder_;
   BoundQueries bound_;
   std::vector<CommonTable> common_tables_;

@@ -46,7 +46,7 @@ struct FromStep {
     kQuery,     // rows of a query, or of a group of joins
     kSets,      // set-returning functions side by side, each a column: rows until the longest ends
     kProvided,  // rows that a provider makes: a table that describes the database
-    kWorking,   // the rows that the recursion around it found last
+    kWorking,   // the rows that the recursion around it found last, or that a change in WITH has returned
   };
   enum class Kind { kInner, kLeft, kFull };
 
@@ -283,11 +283,19 @@ struct Subquery {
   bool is_constant() const { return inputs.empty() && kind != Kind::kCall; }
 };
 
+// A table of WITH that an INSERT, UPDATE or DELETE makes. Whoever runs a query gives it the rows; among the
+// working rows they stand first.
+struct GivenTable {
+  const syntax::Operation* change = nullptr;
+  std::vector<Column> columns;  // none: it returns nothing
+};
+
 // A statement's queries: the outermost one, and those inside of expressions, by number.
 struct BoundQueries {
   std::unique_ptr<QueryPlan> plan;
   std::vector<Subquery> subqueries;
-  uint32_t recursions = 0;
+  uint32_t recursions = 0;           // and given tables before them
+  std::vector<uint32_t> given_read;  // the given tables that it reads
   // Constant parts that raise, as PostgreSQL has them raise before it looks at any row.
   std::vector<ir::Expr> raising;
   bool reads_tables = false;  // of the database, not only what describes it

@@ -40,7 +40,8 @@ std::string key_of_row(std::span<const Column> columns, std::span<const Value> r
 
 Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> variables,
                          std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
-                         Sequences* sequences, StopRequest* stop, Visitor visit) {
+                         Sequences* sequences, StopRequest* stop, Visitor visit,
+                         std::span<const RowStore* const> given) {
   state_.arena.reset();
   if (counts_ != nullptr) counts_->clear();
   kept_.reset();
@@ -62,6 +63,7 @@ Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> var
   known_queries_.clear();
   known_queries_.resize(queries.subqueries.size());
   working_rows_.assign(queries.recursions, nullptr);
+  std::ranges::copy(given.first(std::min<size_t>(given.size(), queries.recursions)), working_rows_.begin());
   for (const ir::Expr& raising : queries.raising) {
     Value ignored;
     if (!value_of(raising, ignored)) return state_.outcome;

@@ -39,10 +39,12 @@ class QueryRunner final : public QueryValues {
   explicit QueryRunner(const Schema& schema) : state_(schema) {}
 
   // `variables`: the procedure's, of which the first ones are the statement's parameters. `provider` and
-  // `stop` may be nullptr. The message of an error lives until the next run.
+  // `stop` may be nullptr. `given`: the rows of the given tables, by number. The message of an error lives
+  // until the next run.
   Outcome run(const BoundQueries& queries, std::span<const Value> variables,
               std::span<const ArrayValue> arrays, RowAccess& rows, const ProvidedTables* provider,
-              Sequences* sequences, StopRequest* stop, Visitor visit);
+              Sequences* sequences, StopRequest* stop, Visitor visit,
+              std::span<const RowStore* const> given = {});
 
   bool evaluate(const ir::Expr& expr, EvaluationContext& context, Value& result) override;
 

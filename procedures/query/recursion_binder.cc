@@ -93,6 +93,11 @@ void QueryBinder::add_common_tables(const Query& query) {
                   "WITH query name \"{}\" specified more than once", table.name.text);
       }
     }
+    const bool is_given = std::ranges::find(given_, table.change.get(), &GivenTable::change) != given_.end();
+    if (table.change && !is_given) {
+      refuse_as(sqlstate::kNotSupported, table.name.where,
+                "WITH clause containing a data-modifying statement must be at the top level");
+    }
     common_tables_.push_back({&table, common_tables_.size(), query.recursive});
   }
   if (!query.recursive) return;
@@ -104,11 +109,23 @@ void QueryBinder::check_unused_tables(size_t first) {
   const size_t raising = bound_.raising.size();
   const bool makes_rows = bound_.makes_rows;
   for (size_t i = first; i < common_tables_.size(); ++i) {
-    if (std::ranges::find(used_tables_, common_tables_[i].table) == used_tables_.end())
+    const Query::CommonTable* table = common_tables_[i].table;
+    if (!table->change && std::ranges::find(used_tables_, table) == used_tables_.end())
       bind_common_table(common_tables_[i]);
   }
   bound_.raising.resize(raising);
   bound_.makes_rows = makes_rows;
+}
+
+uint32_t QueryBinder::read_given(const Query::CommonTable& table, ir::SourceLocation where) {
+  const auto given = std::ranges::find(given_, table.change.get(), &GivenTable::change);
+  if (given->columns.empty()) {
+    refuse_as(sqlstate::kNotSupported, where, "WITH query \"{}\" does not have a RETURNING clause",
+              table.name.text);
+  }
+  const auto number = static_cast<uint32_t>(given - given_.begin());
+  bound_.given_read.push_back(number);
+  return number;
 }
 
 const QueryBinder::OpenRecursion* QueryBinder::find_open_recursion(const CommonTable& table) const {

@@ -52,7 +52,7 @@ void RecursionCheck::walk(const Query& query, Place place) {
   bool hidden = false;  // by a table of the query's own WITH
   for (const Query::CommonTable& table : query.with) {
     hidden |= query.recursive && table.name.text == name_;
-    if (!hidden) walk(*table.query, place);
+    if (!hidden && table.query) walk(*table.query, place);
     hidden |= table.name.text == name_;
   }
   if (hidden) return;

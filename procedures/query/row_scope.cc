@@ -39,6 +39,13 @@ std::optional<Expr> RowScope::find(const std::string& qualifier, const std::stri
     found = &entry;
   }
   if (found != nullptr) {
+    if (found->is_out_of_reach) {
+      refuse_as(
+          sqlstate::kInvalidReference, where,
+          "invalid reference to FROM-clause entry for table \"{}\": the combining JOIN type must be INNER "
+          "or LEFT for a LATERAL reference",
+          found->source);
+    }
     Expr expr = found->expr;
     expr.where = where;
     return expr;
@@ -54,20 +61,53 @@ std::optional<Expr> RowScope::find_outside(const std::string& qualifier, const s
   std::optional<Expr> outside =
       sees_beside_ ? outer_->find(qualifier, name, where) : outer_->find_outside(qualifier, name, where);
   if (!outside || outside->kind == ExprKind::kVariable) return outside;
+  outside->where = where;
+  return capture(*std::move(outside));
+}
+
+Expr RowScope::capture(Expr outside) {
   const auto known = std::ranges::find_if(
-      captured_, [&](const auto& capture) { return same_expression(capture.second, *outside); });
+      captured_, [&](const auto& capture) { return same_expression(capture.second, outside); });
   Expr value;
   value.kind = ExprKind::kVariable;
-  value.type = outside->type;
-  value.where = where;
+  value.type = outside.type;
+  value.where = outside.where;
   if (known != captured_.end()) {
     value.variable = known->first;
     return value;
   }
   // No name of the user's holds a blank.
-  value.variable = names_.declare_hidden("value from outside", outside->type);
-  captured_.emplace_back(value.variable, *std::move(outside));
+  value.variable = names_.declare_hidden("value from outside", outside.type);
+  captured_.emplace_back(value.variable, std::move(outside));
   return value;
+}
+
+std::vector<size_t> RowScope::count_captured() const {
+  std::vector<size_t> counts;
+  for (const RowScope* scope = this; scope != nullptr; scope = scope->outer_)
+    counts.push_back(scope->captured_.size());
+  return counts;
+}
+
+bool RowScope::captures_any(const std::vector<VariableId>& variables) const {
+  return std::ranges::any_of(captured_, [&](const auto& capture) {
+    return std::ranges::find(variables, capture.first) != variables.end();
+  });
+}
+
+Expr RowScope::bind_outside(const syntax::Expr& call, const std::vector<VariableId>& named,
+                            const std::vector<size_t>& known) {
+  RowScope* inner = this;
+  while (!inner->captures_any(named)) inner = inner->outer_;
+  size_t level = 0;
+  for (RowScope* scope = this; scope != nullptr; scope = scope->outer_)
+    scope->captured_.resize(known[level++], {VariableId{}, Expr()});
+  ScopeOwner* owner = inner->outer_->owner_;
+  if (owner == nullptr)
+    refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed here");
+  Expr value = owner->bind_aggregate(call);
+  // It may belong to a query further out, once its arguments are bound where they belong.
+  return value.kind == ExprKind::kVariable ? value : inner->capture(std::move(value));
 }
 
 }  // namespace mneme::query

@@ -15,8 +15,16 @@
 
 #include "procedures/binder/names.h"
 #include "procedures/ir/ir.h"
+#include "procedures/parser/syntax.h"
 
 namespace mneme::query {
+
+// What binds the expressions of a scope's SELECT.
+class ScopeOwner {
+ public:
+  virtual ~ScopeOwner() = default;
+  virtual ir::Expr bind_aggregate(const syntax::Expr& call) = 0;
+};
 
 class RowScope {
  public:
@@ -26,6 +34,10 @@ class RowScope {
     ir::Expr expr;
     // A column of a join's USING: found by its table's name alone.
     bool hidden = false;
+    // A system column, as tableoid is: found by its name, and no part of *.
+    bool is_system = false;
+    // On the left of a RIGHT or FULL JOIN whose right side is being bound: its rows are not there yet.
+    bool is_out_of_reach = false;
   };
 
   // `outer`: of the query around it, or nullptr. `sees_beside`: it names the columns of `outer` itself;
@@ -46,6 +58,16 @@ class RowScope {
   std::optional<ir::Expr> find_outside(const std::string& qualifier, const std::string& name,
                                        ir::SourceLocation where);
 
+  // While the scope's SELECT is bound.
+  void set_owner(ScopeOwner* owner) { owner_ = owner; }
+  // Binds an aggregate's call that names columns of queries around this one alone, which have become the
+  // variables `named`: it belongs to the innermost of those queries, and is a value from outside here.
+  // `known`: what count_captured() returned before the call was bound.
+  ir::Expr bind_outside(const syntax::Expr& call, const std::vector<VariableId>& named,
+                        const std::vector<size_t>& known);
+  // How many values this query takes from outside, and each query around it.
+  std::vector<size_t> count_captured() const;
+
   // What is set before the query runs: the variable, from an expression of the query around it.
   const std::vector<std::pair<VariableId, ir::Expr>>& captured() const { return captured_; }
   // Whether the variable is such a one, of this query or of one around it.
@@ -60,7 +82,11 @@ class RowScope {
   RowScope* const outer_;
   const bool sees_beside_;
   std::vector<Entry> entries_;
+  ScopeOwner* owner_ = nullptr;
   std::vector<std::pair<VariableId, ir::Expr>> captured_;
+
+  bool captures_any(const std::vector<VariableId>& variables) const;
+  ir::Expr capture(ir::Expr outside);
 };
 
 // Whether two expressions are the same, by their form; constants by their values.

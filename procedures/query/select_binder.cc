@@ -160,6 +160,7 @@ void SelectBinder::mark_slots(const Expr& expr) {
 
 std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, const Query* ordered,
                                               bool keeps_unknown) {
+  scope_.set_owner(this);
   Conditions conditions;
   FromPlan& from = select_->from;
   for (const syntax::FromItem& item : core.from) bind_from_item(item, from, conditions);
@@ -174,6 +175,7 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
       if (!has_no_rows()) throw;
       binder_.depth_ = depth;
       binder_.common_tables_ = common_tables;
+      in_aggregate_ = false;
     }
   }
   clause_ = "";
@@ -250,6 +252,7 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
       from.steps.size() == 1 && binder_.bound_.subqueries.size() == queries_before && !draws_numbers();
   plan->columns = std::move(columns_);
   plan->select = std::move(select_);
+  scope_.set_owner(nullptr);
   return plan;
 }
 
@@ -308,7 +311,8 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
     if (scope_.entries().empty()) refuse(item.expr.where, "SELECT * with no tables specified is not valid");
     bool any = false;
     for (const RowScope::Entry& entry : scope_.entries()) {
-      if (item.qualifier.empty() ? entry.hidden : entry.source != item.qualifier.text) continue;
+      if (entry.is_system || (item.qualifier.empty() ? entry.hidden : entry.source != item.qualifier.text))
+        continue;
       any = true;
       add(entry.name, entry.expr);
     }

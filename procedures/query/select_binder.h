@@ -42,7 +42,7 @@ inline bool is_window_result(const ir::Expr& expr) {
   return expr.kind == ir::ExprKind::kColumn && expr.source == kWindowResults;
 }
 
-class SelectBinder final : public QueryNames {
+class SelectBinder final : public QueryNames, private ScopeOwner {
  public:
   SelectBinder(QueryBinder& binder, RowScope& scope) : binder_(binder), scope_(scope) {}
 
@@ -68,6 +68,7 @@ class SelectBinder final : public QueryNames {
   using Conditions = std::vector<ir::Expr>;
 
   ir::Expr call_provided(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
+  ir::Expr bind_to_char(std::vector<ir::Expr> args, ir::SourceLocation where);
   ir::Expr bind(const syntax::Expr& expr);
   ir::Expr bind_value(const syntax::Expr& expr);
   void bind_condition(const syntax::Expr& expr, Conditions& conditions);
@@ -118,7 +119,7 @@ class SelectBinder final : public QueryNames {
   void bind_aggregate_order(const std::vector<syntax::OrderItem>& order, Aggregate& aggregate);
   void bind_within_group(const syntax::Expr& call, bool is_percentile, Aggregate& aggregate);
   void bind_filter(const syntax::Expr& call, Aggregate& aggregate);
-  void refuse_outer_aggregate(const Aggregate& aggregate, ir::SourceLocation where) const;
+  std::vector<VariableId> outer_columns(const Aggregate& aggregate) const;
   void group(ir::Expr& expr);
   // What a window is made of, while the SELECT is bound.
   struct WindowParts {

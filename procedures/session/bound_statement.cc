@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "procedures/binder/expression_binder.h"
+#include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/plain_query.h"
 
@@ -20,6 +21,7 @@ BoundStatement::BoundStatement(const Program& program, std::shared_ptr<const syn
 void BoundStatement::bind(const Program& program) {
   system_ = std::make_unique<SystemCatalog>(program, session_.get());
   if (command_->kind == syntax::Command::Kind::kOperation) {
+    if (changes_in_with(*command_->operation)) return bind_with_changes(program);
     if (command_->operation->kind == ir::OperationKind::kSelect) return bind_query_of_any_form(program);
     return bind_change_of_any_form(program);
   }
@@ -149,14 +151,44 @@ void BoundStatement::bind_plain_or_select(const Program& program, const std::vec
   columns_ = select_->columns;
 }
 
+namespace {
+
+void refuse_change_of_view(const Program& program, const syntax::Name& table) {
+  if (program.find_view(table.text) == nullptr) return;
+  refuse_as(sqlstate::kNotSupported, table.where, "\"{}\" is a view, which is read only; change its tables",
+            table.text);
+}
+
+}  // namespace
+
+void BoundStatement::bind_with_changes(const Program& program) {
+  select_.reset();
+  change_.reset();
+  const syntax::Operation& operation = *command_->operation;
+  with_ = bind_with(program, operation, parameters_, session_.get(), system_.get());
+  if (operation.kind == ir::OperationKind::kSelect) {
+    select_ = bind_select(program, *operation.query, parameters_, session_.get(), system_.get(), nullptr,
+                          &with_->given);
+    columns_ = select_->columns;
+  } else {
+    refuse_change_of_view(program, operation.tables[0].table);
+    change_ = bind_change(program, operation, parameters_, session_.get(), system_.get(), &with_->given);
+    const std::span<const ResultColumn> columns = change_->columns();
+    columns_.assign(columns.begin(), columns.end());
+  }
+  finish_with(program, operation, select_ ? *select_ : *change_->rows, *with_);
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].kind != TypeKind::kNull) continue;
+    refuse_as(sqlstate::kIndeterminateType, command_->where, "could not determine data type of parameter ${}",
+              i + 1);
+  }
+}
+
 void BoundStatement::bind_change_of_any_form(const Program& program) {
   query_.reset();
   change_.reset();
   const syntax::Operation& operation = *command_->operation;
-  if (const syntax::Name& name = operation.tables[0].table; program.find_view(name.text) != nullptr) {
-    refuse_as(sqlstate::kNotSupported, name.where, "\"{}\" is a view, which is read only; change its tables",
-              name.text);
-  }
+  refuse_change_of_view(program, operation.tables[0].table);
   const std::vector<Type> given = parameters_;
   const bool may_change_twice = operation.on_conflict && operation.on_conflict->updates &&
                                 (operation.query || !operation.more_rows.empty());
@@ -166,24 +198,35 @@ void BoundStatement::bind_change_of_any_form(const Program& program) {
       columns_ = query_->columns;
       return;
     } catch (const SourceError& error) {
-      // Queries have functions that procedures lack, and show numbers whatever their digits are.
-      const std::string_view code = error.sqlstate == nullptr ? "" : error.sqlstate;
-      const bool may_be_query =
-          !operation.gives_defaults && (code == sqlstate::kNotSupported ||
-                                        code == sqlstate::kUndefinedFunction || code == sqlstate::kNotUnique);
-      if (!may_be_query) throw;
+      if (operation.gives_defaults || !may_be_of_queries(error)) throw;
       parameters_ = given;
     }
   }
   change_ = bind_change(program, operation, parameters_, session_.get(), system_.get());
-  columns_ = change_->each.columns;
+  const std::span<const ResultColumn> columns = change_->columns();
+  columns_.assign(columns.begin(), columns.end());
+}
+
+// Whether what is printed may depend on how many digits behind the point a numeric parameter's type has.
+bool BoundStatement::shows_digits() const {
+  if (!query_) return select_ != nullptr || change_ != nullptr;
+  const std::vector<ir::Output>& outputs = query_->procedure.operations[0].outputs;
+  return std::ranges::any_of(outputs, [&](const ir::Output& output) {
+    bool shows = false;
+    ir::walk(output.expr, [&](const ir::Expr& part) {
+      shows |= part.kind == ir::ExprKind::kVariable && part.type.kind == TypeKind::kNumeric;
+    });
+    return shows;
+  });
 }
 
 void BoundStatement::fit_digits(const Program& program, std::span<const uint8_t> scales) {
   bool fits = true;
   for (size_t i = 0; i < scales.size(); ++i) {
-    if (parameters_[i].kind != TypeKind::kNumeric || scales[i] <= parameters_[i].scale) continue;
-    parameters_[i].scale = scales[i];
+    Type& type = parameters_[i];
+    const bool is_number = type.kind == TypeKind::kNumeric && !type.is_array;
+    if (!is_number || scales[i] == type.scale || (scales[i] < type.scale && !shows_digits())) continue;
+    type.scale = scales[i];
     fits = false;
   }
   if (!fits) bind(program);

@@ -23,6 +23,7 @@
 #include "procedures/parser/syntax.h"
 #include "procedures/query/bound_change.h"
 #include "procedures/query/bound_select.h"
+#include "procedures/query/bound_with.h"
 
 namespace mneme {
 
@@ -40,19 +41,19 @@ class BoundStatement {
   // Returns whether it is an operation that changes nothing.
   bool is_read() const {
     return command_->operation && command_->operation->kind == ir::OperationKind::kSelect &&
-           !command_->operation->for_update && !call_;
+           !command_->operation->for_update && !call_ && !with_;
   }
 
   // Returns whether it looks at rows of the database's tables, or may.
   bool touches_rows() const {
-    if (select_) return select_->queries.reads_tables;
+    if (select_) return select_->queries.reads_tables || with_;
     return !query_ || !query_->procedure.operations[0].access.empty();
   }
 
   // Returns whether it is a query of a form that procedures lack, over the database's rows or those that
   // functions make.
   bool may_take_long() const {
-    return change_ != nullptr || block_ != nullptr ||
+    return change_ != nullptr || block_ != nullptr || with_ != nullptr ||
            (select_ && (select_->queries.reads_tables || select_->queries.makes_rows));
   }
 
@@ -60,16 +61,19 @@ class BoundStatement {
   const BoundQuery* query() const { return query_ ? &*query_ : nullptr; }
   const BoundSelect* select() const { return select_.get(); }
   const BoundChange* change() const { return change_.get(); }
+  // What changes rows in WITH, beside a select() or a change(); else nullptr.
+  const BoundWith* with() const { return with_.get(); }
   // The tables that describe the database, of the program that it was bound to.
   const SystemCatalog* system() const { return system_.get(); }
   const BoundCall* call() const { return call_ ? &*call_ : nullptr; }
   const BoundBlock* block() const { return block_.get(); }
 
-  // Binds again where a number has more digits after the point than its parameter's type: `scales` are the
-  // values' by parameter, 0 for what is no numeric.
+  // Binds again where a number has more digits after the point than its parameter's type, or fewer and the
+  // statement shows how many: `scales` are the values' by parameter, 0 for what is no numeric.
   void fit_digits(const Program& program, std::span<const uint8_t> scales);
 
  private:
+  bool shows_digits() const;
   void bind(const Program& program);
   void bind_query_of_any_form(const Program& program);
   void bind_plain_or_select(const Program& program, const std::vector<Type>& given);
@@ -77,6 +81,7 @@ class BoundStatement {
                                                       bool& is_expression, std::string& column);
   void bind_function_call(const Program& program, const syntax::Command& call, std::string column);
   void bind_change_of_any_form(const Program& program);
+  void bind_with_changes(const Program& program);
 
   std::shared_ptr<const syntax::Command> command_;
   std::shared_ptr<const SessionValues> session_;
@@ -86,6 +91,7 @@ class BoundStatement {
   std::unique_ptr<SystemCatalog> system_;
   std::unique_ptr<BoundSelect> select_;
   std::unique_ptr<BoundChange> change_;
+  std::unique_ptr<BoundWith> with_;
   std::optional<BoundCall> call_;
   std::unique_ptr<BoundBlock> block_;
 };

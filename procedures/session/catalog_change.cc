@@ -34,6 +34,7 @@ ChangedProgram changed_program(const Program& program, const syntax::Command& co
 
 std::string tag_of_change(const syntax::Command& command) {
   if (command.kind == syntax::Command::Kind::kTruncate) return "TRUNCATE TABLE";
+  if (command.kind == syntax::Command::Kind::kComment) return "COMMENT";
   const bool creates = command.kind == syntax::Command::Kind::kCreate;
   const bool alters = command.kind == syntax::Command::Kind::kAlter;
   const bool is_function = creates

@@ -78,7 +78,7 @@ class CatalogChangeTest : public testing::Test {
   }
 
   void expect_as_if_compiled_at_once() const {
-    const auto at_once = compile(program_->source.text(), "catalog.sql");
+    const auto at_once = compile(program_->text(), "catalog.sql");
     ASSERT_TRUE(at_once.ok()) << at_once.error().message;
     EXPECT_EQ((*at_once)->hash(), program_->hash());
     EXPECT_EQ(print_program(**at_once), print_program(*program_));

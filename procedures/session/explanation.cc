@@ -235,6 +235,20 @@ std::vector<std::string> explain(const Program& program, const BoundStatement& s
       note_first(call.inputs.emplace_back(explanation.operation(each)), std::move(properties));
     }
     add(call);
+  } else if (statement.with() != nullptr) {
+    const auto changed = [&](const BoundChange& change) {
+      const ir::Operation& each = change.each.procedure.operations.back();
+      PlanNode node = explanation.operation(each);
+      node.properties = notes.of_statement(each);
+      node.inputs.clear();
+      node.inputs.push_back(explanation.queries(change.rows->queries));
+      return node;
+    };
+    PlanNode node = statement.select() != nullptr ? explanation.queries(statement.select()->queries)
+                                                  : changed(*statement.change());
+    for (const BoundWith::Part& part : statement.with()->parts)
+      node.inputs.push_back(over("CTE " + part.name, changed(*part.change)));
+    add(node);
   } else if (statement.select() != nullptr) {
     add(explanation.queries(statement.select()->queries));
   } else if (statement.change() != nullptr) {

@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "procedures/binder/renumbering.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -40,12 +41,13 @@ std::unique_ptr<Program> in_definitions(const Program& program) {
   SourceText source;
   for (const bool procedures : {false, true}) {
     for (const Definition& definition : definitions) {
-      if ((definition.procedure != nullptr) != procedures) continue;
+      if (definition.comment || (definition.procedure != nullptr) != procedures) continue;
       for (const Definition& part : parts_of(definition)) source.add(part);
     }
   }
   std::unique_ptr<Program> same = compile_source(source.text());
   same->source = std::move(source);
+  same->comments = program.comments;
   return same;
 }
 
@@ -80,7 +82,9 @@ void ProgramEdit::add_mentions(const std::string& word, std::vector<char>& users
   }
 }
 
-bool ProgramEdit::mentions(std::string_view text, std::string_view word) {
+bool ProgramEdit::mentions(std::string_view text, std::string_view name) {
+  const std::string written = written_name(name);
+  const std::string_view word = written.find("\"\"") == written.npos ? name : written;
   const auto is_part = [](char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; };
   const auto same = [](char a, char b) { return ascii_lower(a) == ascii_lower(b); };
   for (auto at = text.begin();; ++at) {

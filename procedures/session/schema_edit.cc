@@ -5,6 +5,7 @@
 
 #include "procedures/binder/schema_binder.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -13,8 +14,12 @@ using syntax::Definition;
 std::unique_ptr<Program> SchemaEdit::make() {
   if (command_.kind == syntax::Command::Kind::kCreate) return create(*command_.definition);
   if (command_.kind == syntax::Command::Kind::kTruncate) return truncate();
+  if (command_.kind == syntax::Command::Kind::kComment) return comment();
   std::unique_ptr<Program> program = command_.kind == syntax::Command::Kind::kDrop ? drop_all() : alter_all();
-  return program == nullptr ? nullptr : with_views_as_they_were(std::move(program));
+  if (program == nullptr) return nullptr;
+  program = with_views_as_they_were(std::move(program));
+  drop_lost_comments(*program);
+  return program;
 }
 
 std::unique_ptr<Program> SchemaEdit::truncate() {
@@ -140,7 +145,7 @@ std::string SchemaEdit::with_names_of_keys(const std::string& text, const Progra
     if (!keys[i]->name.empty() || name == usual) continue;
     size_t line = 0;
     for (uint32_t n = 1; n < keys[i]->where.line; ++n) line = text.find('\n', line) + 1;
-    names[line + keys[i]->where.column - 1] = "CONSTRAINT " + name + " ";
+    names[line + keys[i]->where.column - 1] = "CONSTRAINT " + written_name(name) + " ";
   }
   std::string named = text;
   for (auto name = names.rbegin(); name != names.rend(); ++name) named.insert(name->first, name->second);
@@ -165,7 +170,8 @@ std::unique_ptr<Program> SchemaEdit::with_list_of_rows(const Program& made, cons
   std::string list = table + "_rows";
   for (int number = 1; made.catalog.has_relation(list); ++number)
     list = fmt::format("{}_rows{}", table, number);
-  return with_definition(made, fmt::format("CREATE INDEX {} ON {} ()", list, table));
+  return with_definition(made,
+                         fmt::format("CREATE INDEX {} ON {} ()", written_name(list), written_name(table)));
 }
 
 const Definition& SchemaEdit::named(const Definition& given) {
@@ -175,9 +181,10 @@ const Definition& SchemaEdit::named(const Definition& given) {
 
 Definition SchemaEdit::renamed_index(const Definition& given, const std::string& name) {
   const syntax::Index& index = *given.index;
-  std::string text =
-      fmt::format("CREATE {}INDEX {} ON {} (", index.unique ? "UNIQUE " : "", name, index.table.text);
-  for (size_t i = 0; i < index.columns.size(); ++i) text += (i == 0 ? "" : ", ") + index.columns[i].text;
+  std::string text = fmt::format("CREATE {}INDEX {} ON {} (", index.unique ? "UNIQUE " : "",
+                                 written_name(name), written_name(index.table.text));
+  for (size_t i = 0; i < index.columns.size(); ++i)
+    text += (i == 0 ? "" : ", ") + written_name(index.columns[i].text);
   return std::move(parse(text + ")").front());
 }
 
@@ -209,6 +216,7 @@ std::unique_ptr<Program> SchemaEdit::changed(Catalog catalog, Pieces pieces, con
     std::unique_ptr<Program> program =
         ProgramEdit::changed(std::move(catalog), std::move(pieces), binds, gone);
     program->views = program_.views;
+    program->comments = program_.comments;
     return program;
   } catch (const SourceError& error) {
     refuse_uncompiled(error);

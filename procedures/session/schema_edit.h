@@ -54,6 +54,14 @@ class SchemaEdit : private ProgramEdit {
  private:
   std::unique_ptr<Program> truncate();
 
+  std::unique_ptr<Program> comment();
+  // Refuses what is not there, or not of the kind that is written.
+  Comment checked_comment(const syntax::Comment& written) const;
+  void check_commented_relation(const syntax::Comment& written) const;
+  // What was said of an object goes on being said of it under its new name, and is gone with it.
+  static void rename_comments(const Program& before, const syntax::Alteration& alteration, Program& after);
+  static void drop_lost_comments(Program& program);
+
   void notify(std::string line);
 
   std::unique_ptr<Program> alter_all();
@@ -116,6 +124,8 @@ class SchemaEdit : private ProgramEdit {
   std::unique_ptr<Program> create_routine(const syntax::Definition& made);
   std::unique_ptr<Program> replace(const ir::Procedure& former, const syntax::Definition& made);
   std::unique_ptr<Program> drop_routine(const std::string& name) const;
+  // The routine that the statement names, of the kind and with the parameters that it says.
+  const ir::Procedure& named_routine(const std::string& name) const;
   std::string_view routine_word() const;
   // Whether the types behind the only name that DROP writes, if any, are those of the parameters.
   bool has_written_parameters(const ir::Procedure& procedure) const;

@@ -6,6 +6,7 @@
 #include "procedures/binder/schema_binder.h"
 #include "procedures/binder/schema_parts.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/session/schema_edit.h"
 
 namespace mneme {
@@ -43,7 +44,10 @@ std::unique_ptr<Program> SchemaEdit::alter_all() {
     std::unique_ptr<Program> next =
         definition.sequence ? edit.alter_sequence(definition) : edit.alter(definition);
     if (!edit.notice().empty()) notify(edit.notice());
-    if (next) program = std::move(next);
+    if (!next) return;
+    if (definition.alteration) rename_comments(program ? *program : program_, *definition.alteration, *next);
+    drop_lost_comments(*next);
+    program = std::move(next);
   };
   run(*command_.definition);
   for (const Definition& further : command_.further) run(further);
@@ -131,19 +135,20 @@ std::unique_ptr<Program> SchemaEdit::append(const Definition& made, const TableD
       // Its index would have another name once that of another table is gone: it is one of its own then.
       std::string columns;
       for (const ColumnId column : key.columns)
-        columns += (columns.empty() ? "" : ", ") + changed.column(column).name;
+        columns += (columns.empty() ? "" : ", ") + written_name(changed.column(column).name);
       const std::unique_ptr<Program> indexed =
           SchemaEdit(program_, command_)
-              .create(
-                  parse(fmt::format("CREATE INDEX {} ON {} ({})", last.name, table.name, columns)).front());
+              .create(parse(fmt::format("CREATE INDEX {} ON {} ({})", written_name(last.name),
+                                        written_name(table.name), columns))
+                          .front());
       return SchemaEdit(*indexed, command_).append(made, *indexed->catalog.find_table(table.name));
     }
   }
   SourceText source = program_.source;
   if (adds_constraint(alteration)) {
     // A constraint keeps the name that it was given first, whatever others come and go.
-    source.add(parse(fmt::format("ALTER TABLE {} ADD CONSTRAINT {} {}", table.name,
-                                 added_constraint(alteration, catalog.table(id), catalog),
+    source.add(parse(fmt::format("ALTER TABLE {} ADD CONSTRAINT {} {}", written_name(table.name),
+                                 written_name(added_constraint(alteration, catalog.table(id), catalog)),
                                  alteration.constraint_text))
                    .front());
   } else {
@@ -198,8 +203,8 @@ std::unique_ptr<Program> SchemaEdit::drop_column(const Definition& made, const T
   std::unique_ptr<Program> program;
   for (const std::string& constraint : constraints) {
     program = run_text(program ? *program : program_,
-                       fmt::format("ALTER TABLE {} DROP CONSTRAINT {}{}", table.name, constraint,
-                                   made.alteration->cascades ? " CASCADE" : ""));
+                       fmt::format("ALTER TABLE {} DROP CONSTRAINT {}{}", written_name(table.name),
+                                   written_name(constraint), made.alteration->cascades ? " CASCADE" : ""));
   }
   for (const std::string& index : indexes)
     program = SchemaEdit(program ? *program : program_, command_).drop_index(index);
@@ -295,14 +300,16 @@ std::string SchemaEdit::foreign_key_text(const std::string& of, const std::strin
   const TableDefinition& referenced = program_.catalog.table(key.referenced);
   const auto list = [](const TableDefinition& has, const std::vector<ColumnId>& columns) {
     std::string text;
-    for (const ColumnId column : columns) text += (text.empty() ? "" : ", ") + has.column(column).name;
+    for (const ColumnId column : columns)
+      text += (text.empty() ? "" : ", ") + written_name(has.column(column).name);
     return text;
   };
   constexpr const char* kActions[] = {"NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"};
   return fmt::format(
-      "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {} ON UPDATE {}", of,
-      name, list(table, key.columns), referenced.name, list(referenced, key.referenced_columns),
-      kActions[static_cast<size_t>(key.on_delete)], kActions[static_cast<size_t>(key.on_update)]);
+      "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {} ON UPDATE {}",
+      written_name(of), written_name(name), list(table, key.columns), written_name(referenced.name),
+      list(referenced, key.referenced_columns), kActions[static_cast<size_t>(key.on_delete)],
+      kActions[static_cast<size_t>(key.on_update)]);
 }
 
 // Its piece of the source gets the new name, as it is taken out with the key.
@@ -318,9 +325,10 @@ std::unique_ptr<Program> SchemaEdit::rename_foreign_key(const syntax::Alteration
   const auto piece = find_foreign_key(pieces, table, alteration.changed.text);
   const Definition former = std::move(parse((*piece)->text).front());
   SourceText one;
-  one.add(parse(fmt::format("ALTER TABLE {} ADD CONSTRAINT {} {}", former.alteration->table.text,
-                            alteration.new_name.text, former.alteration->constraint_text))
-              .front());
+  one.add(
+      parse(fmt::format("ALTER TABLE {} ADD CONSTRAINT {} {}", written_name(former.alteration->table.text),
+                        written_name(alteration.new_name.text), former.alteration->constraint_text))
+          .front());
   SourcePiece renamed = one.pieces()[0];
   renamed.table = (*piece)->table;
   *piece = std::make_shared<const SourcePiece>(std::move(renamed));
@@ -334,8 +342,8 @@ std::unique_ptr<Program> SchemaEdit::rename_index(const IndexDefinition& index,
                                                   const syntax::Alteration& alteration) {
   const TableDefinition& table = program_.catalog.table(index.table);
   if (index.origin == IndexOrigin::kConstraint) {
-    return append(parse(fmt::format("ALTER TABLE {} RENAME CONSTRAINT {} TO {}", table.name, index.name,
-                                    alteration.new_name.text))
+    return append(parse(fmt::format("ALTER TABLE {} RENAME CONSTRAINT {} TO {}", written_name(table.name),
+                                    written_name(index.name), written_name(alteration.new_name.text)))
                       .front(),
                   table);
   }

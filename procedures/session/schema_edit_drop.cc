@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "procedures/binder/schema_binder.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/session/schema_edit.h"
 
 namespace mneme {
@@ -198,8 +199,9 @@ std::unique_ptr<Program> SchemaEdit::drop_sequence(const std::string& name) {
       }
       notify(
           fmt::format("drop cascades to default value for column {} of table {}", column.name, other.name));
-      const std::unique_ptr<Program> without = run_text(
-          program_, fmt::format("ALTER TABLE {} ALTER COLUMN {} DROP DEFAULT", other.name, column.name));
+      const std::unique_ptr<Program> without =
+          run_text(program_, fmt::format("ALTER TABLE {} ALTER COLUMN {} DROP DEFAULT",
+                                         written_name(other.name), written_name(column.name)));
       SchemaEdit rest(*without, command_);
       std::unique_ptr<Program> program = rest.drop_sequence(name);
       if (!rest.notice().empty()) notify(rest.notice());
@@ -227,7 +229,7 @@ std::unique_ptr<Program> SchemaEdit::drop_sequence(const std::string& name) {
     for (auto& piece : pieces) source.add(std::move(piece));
     syntax::Definition dropped;
     dropped.dropped_sequence = {name, {}};
-    dropped.text = "DROP SEQUENCE " + name;
+    dropped.text = "DROP SEQUENCE " + written_name(name);
     source.add(dropped);
     pieces = pieces_of(source);
   } else {

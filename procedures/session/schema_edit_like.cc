@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/session/schema_edit.h"
 
 namespace mneme {
@@ -11,7 +12,7 @@ namespace {
 std::string names_of_columns(const TableDefinition& table, const std::vector<ColumnId>& columns) {
   std::string text;
   for (const ColumnId column : columns)
-    text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", table.column(column).name);
+    text += (text.empty() ? "" : ", ") + written_name(table.column(column).name);
   return text;
 }
 
@@ -33,14 +34,14 @@ std::string elements_of(const Catalog& catalog, const syntax::LikeTable& like, c
           "ALL out, and set the column's default",
           column.name);
     }
-    std::string element = fmt::format("\"{}\" {}", column.name, to_string(column.type));
+    std::string element = written_name(column.name) + " " + to_string(column.type);
     if (!column.nullable) element += " NOT NULL";
     if (like.defaults && !column.initial.empty()) element += " DEFAULT " + column.initial;
     add(element);
   }
   if (like.constraints) {
     for (const CheckConstraint& check : table->checks)
-      add(fmt::format("CONSTRAINT \"{}\" CHECK ({})", check.name, check.condition));
+      add(fmt::format("CONSTRAINT {} CHECK ({})", written_name(check.name), check.condition));
   }
   if (!like.indexes) return text;
   for (const IndexId id : table->indexes) {
@@ -52,11 +53,57 @@ std::string elements_of(const Catalog& catalog, const syntax::LikeTable& like, c
     } else if (index.origin == IndexOrigin::kConstraint) {
       add(fmt::format("UNIQUE ({})", columns));
     } else {
-      indexes.push_back(
-          fmt::format("CREATE {}INDEX ON \"{}\" ({})", index.unique ? "UNIQUE " : "", made, columns));
+      indexes.push_back(fmt::format("CREATE {}INDEX ON {} ({})", index.unique ? "UNIQUE " : "",
+                                    written_name(made), columns));
     }
   }
   return text;
+}
+
+std::vector<std::string> column_names_of(const TableDefinition& table, const IndexDefinition& index) {
+  std::vector<std::string> names;
+  for (const ColumnId column : index.columns) names.push_back(table.column(column).name);
+  return names;
+}
+
+// The index that LIKE has made for one of the other table's; nullptr where there is none.
+const IndexDefinition* copied_index(const Catalog& before, const IndexDefinition& index, const Catalog& after,
+                                    const TableDefinition& made) {
+  const TableDefinition& table = before.table(index.table);
+  const std::vector<std::string> names = column_names_of(table, index);
+  for (const IndexId id : made.indexes) {
+    const IndexDefinition& each = after.index(id);
+    const bool is_alike = each.unique == index.unique && each.origin == index.origin &&
+                          (made.primary_key == id) == (table.primary_key == index.id);
+    if (is_alike && column_names_of(made, each) == names) return &each;
+  }
+  return nullptr;
+}
+
+// INCLUDING COMMENTS: of columns, and of what else is copied, but for the constraints that keys are.
+void copy_comments(const Program& before, const syntax::LikeTable& like, const std::string& name,
+                   Program& after) {
+  using Of = syntax::CommentOf;
+  const TableDefinition& table = *before.catalog.find_table(like.table.text);
+  const TableDefinition& made = *after.catalog.find_table(name);
+  for (const Comment& each : before.comments) {
+    Comment copy = each;
+    if (each.of == Of::kIndex) {
+      const IndexDefinition* index = before.catalog.find_index(each.object);
+      const IndexDefinition* same = like.indexes && index->table == table.id
+                                        ? copied_index(before.catalog, *index, after.catalog, made)
+                                        : nullptr;
+      if (same == nullptr) continue;
+      copy.object = same->name;
+    } else {
+      const bool is_check =
+          each.of == Of::kConstraint && like.constraints &&
+          std::ranges::find(table.checks, each.part, &CheckConstraint::name) != table.checks.end();
+      if (each.object != table.name || (each.of != Of::kColumn && !is_check)) continue;
+      copy.object = name;
+    }
+    after.set_comment(copy);
+  }
 }
 
 }  // namespace
@@ -87,13 +134,16 @@ std::unique_ptr<Program> SchemaEdit::create_like(const syntax::Definition& given
     for (size_t n = 0; n < column.type.modifiers.size(); ++n)
       type += fmt::format("{}{}", n == 0 ? "(" : ",", column.type.modifiers[n]);
     if (!column.type.modifiers.empty()) type += ")";
-    add(fmt::format("\"{}\" {}{}", column.name.text, type, column.not_null ? " NOT NULL" : ""));
+    add(fmt::format("{} {}{}", written_name(column.name.text), type, column.not_null ? " NOT NULL" : ""));
   }
   try {
     std::unique_ptr<Program> program =
-        create(parse(fmt::format("CREATE TABLE \"{}\" ({})", table.name.text, text)).front());
+        create(parse(fmt::format("CREATE TABLE {} ({})", written_name(table.name.text), text)).front());
     for (const std::string& index : indexes)
       program = SchemaEdit(*program, command_).create(parse(index).front());
+    for (const syntax::LikeTable& like : table.like) {
+      if (like.comments) copy_comments(program_, like, table.name.text, *program);
+    }
     return program;
   } catch (const SourceError& error) {
     refuse_uncompiled(error);

@@ -58,7 +58,7 @@ void SchemaEdit::check_parameters(const Program& changed) const {
                 before.is_function ? "FUNCTION" : "PROCEDURE", name);
 }
 
-std::unique_ptr<Program> SchemaEdit::drop_routine(const std::string& name) const {
+const ir::Procedure& SchemaEdit::named_routine(const std::string& name) const {
   const ir::Procedure* procedure = program_.find_procedure(name);
   if (procedure == nullptr) {
     refuse_change(sqlstate::kUndefinedFunction, "could not find a {} named \"{}\"", routine_word(), name);
@@ -73,6 +73,11 @@ std::unique_ptr<Program> SchemaEdit::drop_routine(const std::string& name) const
     refuse_change(sqlstate::kUndefinedFunction, "{} {} with these parameters does not exist", routine_word(),
                   name);
   }
+  return *procedure;
+}
+
+std::unique_ptr<Program> SchemaEdit::drop_routine(const std::string& name) const {
+  const ir::Procedure& procedure = named_routine(name);
   const std::vector<char> callers = callers_of(name);
   if (const auto caller = std::ranges::find(callers, 1); caller != callers.end()) {
     refuse_change(sqlstate::kNotSupported,
@@ -83,7 +88,7 @@ std::unique_ptr<Program> SchemaEdit::drop_routine(const std::string& name) const
   Pieces pieces = pieces_of(program_.source);
   pieces.erase(find(pieces, Kind::kProcedure, name));
   return changed(program_.catalog, std::move(pieces), std::vector<char>(program_.procedures.size()),
-                 procedure->id);
+                 procedure.id);
 }
 
 std::string_view SchemaEdit::routine_word() const {

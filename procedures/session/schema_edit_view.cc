@@ -3,6 +3,7 @@
 
 #include "procedures/catalog/system_catalog.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/query/bound_select.h"
 #include "procedures/session/schema_edit.h"
 
@@ -18,16 +19,11 @@ std::vector<ResultColumn> columns_of(const Program& program, const syntax::Query
   return bind_select(program, query, parameters, nullptr, &system)->columns;
 }
 
-bool needs_no_quotes(const std::string& name) {
-  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
 std::string view_text(const View& view) {
   std::string columns;
-  for (const std::string& column : view.columns) columns += (columns.empty() ? "" : ", ") + column;
-  return fmt::format("CREATE VIEW {} ({}) AS {}", view.name, columns, view.text);
+  for (const std::string& column : view.columns)
+    columns += (columns.empty() ? "" : ", ") + written_name(column);
+  return fmt::format("CREATE VIEW {} ({}) AS {}", written_name(view.name), columns, view.text);
 }
 
 }  // namespace
@@ -39,6 +35,8 @@ std::unique_ptr<Program> SchemaEdit::create_view(const syntax::Definition& made)
     refuse_change(sqlstate::kUndefinedParameter, "there is no parameter $1: a view has none");
   if (program_.catalog.has_relation(view.name.text) || (former != nullptr && !view.replaces))
     refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", view.name.text);
+  if (view.query->changes_in_with())
+    refuse_change(sqlstate::kNotSupported, "views must not contain data-modifying statements in WITH");
   View stored{view.name.text, {}, view.text};
   Program without = program_;
   std::vector<ResultColumn> columns;
@@ -59,10 +57,6 @@ std::unique_ptr<Program> SchemaEdit::create_view(const syntax::Definition& made)
     std::string name = i < view.columns.size() ? view.columns[i].text : columns[i].name;
     if (std::ranges::find(stored.columns, name) != stored.columns.end())
       refuse_change("42701", "column \"{}\" specified more than once", name);
-    if (!needs_no_quotes(name)) {
-      refuse_change(sqlstate::kNotSupported, "column {} of view {} has no plain name; give it one, by AS",
-                    i + 1, view.name.text);
-    }
     stored.columns.push_back(std::move(name));
   }
   if (former != nullptr) {

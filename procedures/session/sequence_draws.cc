@@ -31,6 +31,25 @@ std::optional<int64_t> number_after(int64_t number, const SequenceOptions& optio
 
 bool SequenceDraws::apply(ir::Function function, TableId sequence, std::span<const Value> args,
                           EvaluationContext& context, Value& result) {
+  if (kept_ != nullptr && gives_again_) {
+    CHECK(!kept_->empty());
+    result = kept_->front();
+    kept_->pop_front();
+    return true;
+  }
+  if (!draw(function, sequence, args, context, result)) return false;
+  if (kept_ != nullptr) kept_->push_back(result);
+  return true;
+}
+
+bool SequenceDraws::went_back() {
+  return std::ranges::all_of(written_, [&](const Written& each) {
+    return write(each.sequence, each.last, each.is_called) == AccessStatus::kOk;
+  });
+}
+
+bool SequenceDraws::draw(ir::Function function, TableId sequence, std::span<const Value> args,
+                         EvaluationContext& context, Value& result) {
   const bool is_draw = function == ir::Function::kNextValue;
   if (is_read_only_ && (is_draw || function == ir::Function::kSetValue)) {
     return fail(context.error, context.arena, kReadOnly, "cannot execute {}() in a read-only transaction",
@@ -90,7 +109,7 @@ bool SequenceDraws::next(TableId sequence, EvaluationContext& context, Value& re
     }
     if (const AccessStatus status = write(sequence, last, true); status != AccessStatus::kOk)
       return refuse(status, context);
-    written_.push_back({counter, covered});
+    written_.push_back({counter, covered, sequence, last, true});
   }
   drawn_[name] = number;
   last_drawn_ = name;
@@ -124,7 +143,7 @@ bool SequenceDraws::set(TableId sequence, std::span<const Value> args, Evaluatio
     counter->draws += kAhead + 1;
     draws = counter->logged = counter->draws;
   }
-  written_.push_back({counter, draws});
+  written_.push_back({counter, draws, sequence, last, is_called});
   if (is_called) drawn_[name] = last;
   result = Value::of_int(last);
   return true;

@@ -6,6 +6,7 @@
 // Threads     the session's.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,6 +32,16 @@ class SequenceDraws final : public Sequences {
   // The transaction has ended so. What it wrote of sequences counts, or does not.
   void committed();
   void rolled_back() { written_.clear(); }
+  // The transaction goes on from a savepoint: what it wrote of sequences since is written once more. False:
+  // another transaction is in the way.
+  [[nodiscard]] bool went_back();
+
+  // While `numbers` is there, what is drawn is added to it; or, `again`, taken from its front, as the same
+  // statement runs once more. nullptr: neither.
+  void keep_numbers(std::deque<Value>* numbers, bool again = false) {
+    kept_ = numbers;
+    gives_again_ = again;
+  }
 
  private:
   // Numbers that are drawn ahead of a row's next write.
@@ -39,8 +50,13 @@ class SequenceDraws final : public Sequences {
   struct Written {
     std::shared_ptr<NumberSource> counter;
     int64_t draws;  // of the counter, that the row covers
+    TableId sequence;
+    int64_t last;
+    bool is_called;
   };
 
+  bool draw(ir::Function function, TableId sequence, std::span<const Value> args, EvaluationContext& context,
+            Value& result);
   bool next(TableId sequence, EvaluationContext& context, Value& result);
   bool set(TableId sequence, std::span<const Value> args, EvaluationContext& context, Value& result);
   // Reads what the row says, where nobody has yet.
@@ -53,6 +69,8 @@ class SequenceDraws final : public Sequences {
   Transaction& transaction_;
   bool is_read_only_ = false;
   std::vector<Written> written_;
+  std::deque<Value>* kept_ = nullptr;
+  bool gives_again_ = false;
   std::map<std::string, int64_t> drawn_;  // by sequence: the last one, for currval()
   std::string last_drawn_;                // the sequence, for lastval()
 };

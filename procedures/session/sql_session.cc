@@ -35,10 +35,11 @@ class TextRows final : public ResultSink {
   StatementResult& result_;
 };
 
-std::string_view statement_word(ir::OperationKind kind) {
+// `locks`: a SELECT locks its rows; others that may not run change some in WITH.
+std::string_view statement_word(ir::OperationKind kind, bool locks) {
   switch (kind) {
     case ir::OperationKind::kSelect:
-      return "SELECT FOR UPDATE";
+      return locks ? "SELECT FOR UPDATE" : "SELECT";
     case ir::OperationKind::kInsert:
       return "INSERT";
     case ir::OperationKind::kUpdate:
@@ -49,10 +50,10 @@ std::string_view statement_word(ir::OperationKind kind) {
   return "DELETE";
 }
 
-StatementResult read_only_failure(ir::OperationKind kind) {
+StatementResult read_only_failure(ir::OperationKind kind, bool locks = true) {
   return StatementResult::failure(
       sqlstate::kReadOnlyTransaction,
-      fmt::format("cannot execute {} in a read-only transaction", statement_word(kind)));
+      fmt::format("cannot execute {} in a read-only transaction", statement_word(kind, locks)));
 }
 
 }  // namespace
@@ -147,8 +148,8 @@ StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span
   sequences_.set_read_only(is_read_only_);
   has_touched_rows_ |= statement.touches_rows();
   has_read_rows_ |=
-      statement.touches_rows() &&
-      (!statement.command().operation || statement.command().operation->kind != ir::OperationKind::kInsert);
+      statement.touches_rows() && (statement.with() != nullptr || !statement.command().operation ||
+                                   statement.command().operation->kind != ir::OperationKind::kInsert);
   StatementResult result;
   if (const BoundQuery* query = statement.query(); query != nullptr) {
     const ir::OperationKind kind = statement.command().operation->kind;
@@ -157,6 +158,9 @@ StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span
     } else {
       result = run_query(*query, kind, parameters, rows);
     }
+  } else if (statement.with() != nullptr) {
+    result = is_read_only_ ? read_only_failure(statement.command().operation->kind, /*locks=*/false)
+                           : run_with(statement, parameters, rows);
   } else if (statement.select() != nullptr) {
     result = run_select(statement, parameters, rows);
   } else if (statement.change() != nullptr) {

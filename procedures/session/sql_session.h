@@ -18,8 +18,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "engine/transaction/conflict_pause.h"
 #include "engine/transaction/database.h"
 #include "engine/transaction/transaction.h"
@@ -134,6 +136,9 @@ class SqlSession {
   void set_read_only(bool is_read_only) { is_read_only_ = is_read_only; }
 
  private:
+  // kFailed: `failure` says why. After anything but kCompleted the transaction has ended.
+  enum class Ran { kCompleted, kConflict, kFailed };
+
   template <typename Work>
   StatementResult ending_where_it_throws(Work&& work);
   StatementResult run_text(const syntax::Command& command, StopRequest* stop);
@@ -145,9 +150,11 @@ class SqlSession {
                              ResultSink& rows);
   StatementResult run_change(const BoundStatement& statement, std::span<const Argument> parameters,
                              ResultSink& rows);
+  // A statement whose WITH changes rows.
+  StatementResult run_with(const BoundStatement& statement, std::span<const Argument> parameters,
+                           ResultSink& rows);
   // Runs `attempt` in a transaction, again after a conflict, unless a block is open.
-  template <typename Attempt>
-  bool run_attempts(Attempt&& attempt, StatementResult& result);
+  bool run_attempts(FunctionRef<Ran()> attempt, StatementResult& result);
   StatementResult run_block(const BoundBlock& block);
   StatementResult run_call(const BoundCall& bound, std::span<const Argument> parameters, ResultSink& rows);
   StatementResult call_alone(const Call& call, ResultSink& rows);
@@ -156,8 +163,6 @@ class SqlSession {
   StatementResult end_block(bool commit);
   StatementResult control_savepoint(const syntax::Command& command);
 
-  // kFailed: `failure` says why. After anything but kCompleted the transaction has ended.
-  enum class Ran { kCompleted, kConflict, kFailed };
   // Runs the body in the open transaction.
   Ran run_body(const RunRequest& request, StatementResult& failure);
   // What a run's end means to the open transaction.
@@ -168,9 +173,32 @@ class SqlSession {
   StatementResult log_failure() const;
   // Returns what a statement or block gets that met another transaction's change.
   static StatementResult conflict();
+  // Finds the rows that the statement, or a part of its WITH, changes. `seen`: the keys of those found
+  // already.
+  Ran find_changed(const BoundStatement& statement, const BoundChange& change,
+                   std::span<const Argument> parameters, std::span<const query::RowStore* const> given,
+                   std::unordered_set<std::string>& seen, query::RowStore& found, Arena& texts,
+                   StatementResult& failure);
+  // Changes them, and hands on what is returned. `count`: how many rows were changed.
+  Ran change_found(const BoundStatement& statement, const BoundChange& change,
+                   std::span<const Argument> parameters, const query::RowStore& found, ResultSink& rows,
+                   uint64_t& count, Arena& texts, StatementResult& failure);
+  Ran find_selected(const BoundStatement& statement, std::span<const Argument> parameters,
+                    std::span<const query::RowStore* const> given, ResultSink& rows, uint64_t& count,
+                    StatementResult& failure);
+  // A statement with changes in WITH, at work.
+  struct WithRun;
+  Ran run_parts(WithRun& run);
+  Ran find_part(WithRun& run, size_t number);
+  // What the part returns, without its changes.
+  Ran return_rows(WithRun& run, size_t number);
   // Deletes the found rows, and says how many equal ones there were of each.
   Ran erase_found(const BoundChange& change, const query::RowStore& found, std::vector<uint32_t>& times,
                   StatementResult& failure);
+  // Hands on what RETURNING makes of the changed rows, by a query.
+  Ran run_returned(const BoundStatement& statement, const BoundChange& change,
+                   std::span<const Argument> parameters, const query::RowStore& changed, ResultSink& rows,
+                   StatementResult& failure);
   std::vector<Argument> hidden_arguments(const ir::Procedure& procedure) const;
 
   const Program& program_;

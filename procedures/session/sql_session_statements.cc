@@ -1,86 +1,27 @@
-// The statements of a session: operations, queries, changes by queries and calls. Each runs in a transaction
-// of its own or in the block that is open (sql_session.cc).
+// The statements of a session: operations, queries and calls. Each runs in a transaction of its own or in the
+// block that is open (sql_session.cc).
 #include <fmt/format.h>
 
 #include <chrono>
-#include <unordered_set>
+#include <utility>
 
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/interpreter/call_text.h"
 #include "procedures/query/query_runner.h"
 #include "procedures/query/row_store.h"
 #include "procedures/session/sql_session.h"
+#include "procedures/session/statement_rows.h"
 #include "procedures/values/timestamp.h"
 
 namespace mneme {
-
 namespace {
 
 // How long a statement keeps trying while a block that is open, as one may be for ever, is in its way.
 constexpr std::chrono::seconds kLongestTry{10};
 
-// Hands the rows that the interpreter records to a sink.
-class RecordedRows final : public Recording {
- public:
-  RecordedRows(std::span<const ResultColumn> columns, ResultSink& rows)
-      : columns_(columns), row_(columns.size()), rows_(rows) {}
-
-  // Before an attempt.
-  void begin() {
-    rows_.begin(columns_);
-    count_ = 0;
-  }
-  void record(OperationId, uint32_t, uint32_t rows, std::span<const Value> values) override {
-    count_ += rows;
-    const size_t width = row_.size();
-    if (width == 0 || rows == 0) return;
-    const size_t stride = values.size() / rows;  // what constraints look at comes behind the columns
-    for (uint32_t row = 0; row < rows; ++row) {
-      for (size_t column = 0; column < width; ++column)
-        row_[column] = Argument::of(values[row * stride + column]);
-      rows_.add(row_);
-    }
-  }
-  Recorded recall(OperationId, uint32_t, uint32_t) override {
-    CHECK(false && "a statement recalls nothing");
-    return {};
-  }
-  std::optional<Recorded> find(OperationId, uint32_t, uint32_t) override { return std::nullopt; }
-
-  uint32_t count() const { return count_; }
-
- private:
-  const std::span<const ResultColumn> columns_;
-  std::vector<Argument> row_;
-  ResultSink& rows_;
-  uint32_t count_ = 0;
-};
-
-class NoRows final : public ResultSink {
- public:
-  void begin(std::span<const ResultColumn>) override {}
-  void add(std::span<const Argument>) override {}
-};
-
-std::string tag_of(ir::OperationKind kind, uint32_t rows) {
-  switch (kind) {
-    case ir::OperationKind::kSelect:
-      return fmt::format("SELECT {}", rows);
-    case ir::OperationKind::kInsert:
-      return fmt::format("INSERT 0 {}", rows);
-    case ir::OperationKind::kUpdate:
-      return fmt::format("UPDATE {}", rows);
-    case ir::OperationKind::kDelete:
-      return fmt::format("DELETE {}", rows);
-  }
-  CHECK(false && "a kind of operation");
-  return {};
-}
-
 }  // namespace
 
-template <typename Attempt>
-bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
+bool SqlSession::run_attempts(FunctionRef<Ran()> attempt, StatementResult& result) {
   pause_.begin();
   for (uint32_t attempts = 1;; ++attempts) {
     if (block_ == Block::kNone) {
@@ -100,6 +41,34 @@ bool SqlSession::run_attempts(Attempt&& attempt, StatementResult& result) {
     }
     pause_.after_conflict();
   }
+}
+
+std::string tag_of(ir::OperationKind kind, uint64_t rows) {
+  switch (kind) {
+    case ir::OperationKind::kSelect:
+      return fmt::format("SELECT {}", rows);
+    case ir::OperationKind::kInsert:
+      return fmt::format("INSERT 0 {}", rows);
+    case ir::OperationKind::kUpdate:
+      return fmt::format("UPDATE {}", rows);
+    case ir::OperationKind::kDelete:
+      return fmt::format("DELETE {}", rows);
+  }
+  CHECK(false && "a kind of operation");
+  return {};
+}
+
+void hand_on(std::span<const ResultColumn> columns, std::span<const Value> values, Arena& arena,
+             std::vector<Argument>& row, ResultSink& rows) {
+  row.resize(columns.size());
+  for (size_t i = 0; i < row.size(); ++i) {
+    row[i] = Argument::of(values[i]);
+    if (!columns[i].type.is_array || values[i].is_null()) continue;
+    const Result<Argument> array = parse_argument(columns[i].type, values[i].as_text(), arena);
+    CHECK(array.ok());
+    row[i] = *array;
+  }
+  rows.add(row);
 }
 
 StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind kind,
@@ -123,134 +92,34 @@ StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind
   return result;
 }
 
-namespace {
-
-// A value for each variable of a query: its parameters, the time, and what it sets itself.
-struct QueryInputs {
-  QueryInputs(const ir::Procedure& procedure, std::span<const Argument> parameters)
-      : variables(procedure.variables.size()), arrays(parameters.size()) {
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      variables[i] = parameters[i].scalar;
-      arrays[i] = {parameters[i].array, parameters[i].null_array};
-    }
-    if (procedure.call_time.valid())
-      variables[procedure.call_time.value] = Value::of_int(current_timestamp());
-  }
-
-  std::vector<Value> variables;
-  std::vector<ArrayValue> arrays;
-};
-
-}  // namespace
-
 StatementResult SqlSession::run_select(const BoundStatement& statement, std::span<const Argument> parameters,
                                        ResultSink& rows) {
-  const BoundSelect& select = *statement.select();
-  const QueryInputs inputs(select.procedure, parameters);
   StatementResult result;
-  std::vector<Argument> row(select.columns.size());
   uint64_t count = 0;
-  const auto add = [&](std::span<const Value> values) {
-    arena_.reset();
-    for (size_t i = 0; i < row.size(); ++i) {
-      row[i] = Argument::of(values[i]);
-      if (!select.columns[i].type.is_array || values[i].is_null()) continue;
-      // The query has the array's text.
-      const Result<Argument> array = parse_argument(select.columns[i].type, values[i].as_text(), arena_);
-      CHECK(array.ok());
-      row[i] = *array;
-    }
-    rows.add(row);
-    ++count;
-    return true;
-  };
-  const bool done = run_attempts(
-      [&] {
-        rows.begin(select.columns);
-        count = 0;
-        return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                                   statement.system(), &sequences_, stop_, add),
-                     result);
-      },
-      result);
+  const bool done =
+      run_attempts([&] { return find_selected(statement, parameters, {}, rows, count, result); }, result);
   if (done) result.tag = fmt::format("SELECT {}", count);
   return result;
 }
 
-StatementResult SqlSession::run_change(const BoundStatement& statement, std::span<const Argument> parameters,
-                                       ResultSink& rows) {
-  const BoundChange& change = *statement.change();
-  const ir::OperationKind kind = statement.command().operation->kind;
-  const BoundSelect& select = *change.rows;
+SqlSession::Ran SqlSession::find_selected(const BoundStatement& statement,
+                                          std::span<const Argument> parameters,
+                                          std::span<const query::RowStore* const> given, ResultSink& rows,
+                                          uint64_t& count, StatementResult& failure) {
+  const BoundSelect& select = *statement.select();
   const QueryInputs inputs(select.procedure, parameters);
-  RecordedRows recorded(change.each.columns, rows);
-  StatementResult result;
-  const bool done = run_attempts(
-      [&] {
-        recorded.begin();
-        arena_.reset();
-        query::RowStore found(select.columns.size());
-        std::unordered_set<std::string> seen;
-        const auto add = [&](std::span<const Value> values) {
-          std::string key;
-          for (size_t i = 0; i < change.key_columns; ++i)
-            query::append_key(select.columns[i].type.kind, values[i], key);
-          if (change.key_columns == 0 || seen.insert(std::move(key)).second) found.add(values, &arena_);
-          return true;
-        };
-        Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                                      statement.system(), &sequences_, stop_, add),
-                        result);
-        std::vector<uint32_t> times(found.size(), 1);
-        if (change.erase && ran == Ran::kCompleted) ran = erase_found(change, found, times, result);
-        std::vector<Argument> arguments(select.columns.size());
-        for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
-          arguments.resize(select.columns.size());
-          for (size_t column = 0; column < select.columns.size(); ++column)
-            arguments[column] = Argument::of(found.row(i)[column]);
-          arguments.insert(arguments.end(), parameters.begin(), parameters.end());
-          for (const Argument& hidden : hidden_arguments(change.each.procedure)) arguments.push_back(hidden);
-          RunRequest request = RunRequest::of(change.each.procedure, arguments, transaction_);
-          request.body = change.each.body;
-          request.recording = &recorded;
-          request.sequences = &sequences_;
-          request.stop = stop_;
-          if (!change.conflict_columns.empty()) {
-            std::string key;
-            for (const size_t column : change.conflict_columns)
-              query::append_key(select.columns[column].type.kind, found.row(i)[column], key);
-            if (!seen.insert(std::move(key)).second) {
-              result = StatementResult::failure(
-                  sqlstate::kCardinality, "ON CONFLICT DO UPDATE command cannot affect row a second time");
-              return roll_back(result);
-            }
-          }
-          for (uint32_t n = 0; n < times[i] && ran == Ran::kCompleted; ++n) ran = run_body(request, result);
-        }
-        return ran;
-      },
-      result);
-  if (done) result.tag = tag_of(kind, recorded.count());
-  return result;
-}
-
-SqlSession::Ran SqlSession::erase_found(const BoundChange& change, const query::RowStore& found,
-                                        std::vector<uint32_t>& times, StatementResult& failure) {
-  NoRows none;
-  for (size_t i = 0; i < found.size(); ++i) {
-    std::vector<Argument> arguments;
-    for (size_t column = 0; column < change.key_columns; ++column)
-      arguments.push_back(Argument::of(found.row(i)[column]));
-    for (const Argument& hidden : hidden_arguments(change.erase->procedure)) arguments.push_back(hidden);
-    RecordedRows erased({}, none);
-    RunRequest request = RunRequest::of(change.erase->procedure, arguments, transaction_);
-    request.body = change.erase->body;
-    request.recording = &erased;
-    request.stop = stop_;
-    if (const Ran ran = run_body(request, failure); ran != Ran::kCompleted) return ran;
-    times[i] = erased.count();
-  }
-  return Ran::kCompleted;
+  std::vector<Argument> row;
+  const auto add = [&](std::span<const Value> values) {
+    arena_.reset();
+    hand_on(select.columns, values, arena_, row, rows);
+    ++count;
+    return true;
+  };
+  rows.begin(select.columns);
+  count = 0;
+  return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
+                             statement.system(), &sequences_, stop_, add, given),
+               failure);
 }
 
 std::vector<Argument> SqlSession::hidden_arguments(const ir::Procedure& procedure) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "procedures/parser/written_names.h"
+
 namespace mneme {
 
 namespace {
@@ -12,13 +14,13 @@ namespace {
 // The table's rows as FROM has them, under another name. A column that is added by the same change has its
 // DEFAULT.
 std::string rows_of(const TableDefinition& former, const TableDefinition& table, const std::string& alias) {
-  std::string rows = table.name;
+  std::string rows = written_name(table.name);
   bool is_query = false;
   for (const Column& column : table.columns) {
     if (former.find_column(column.name)) continue;
     rows = fmt::format("(SELECT *, CAST({} AS {}) AS {} FROM {}) AS {}",
-                       column.initial.empty() ? "NULL" : column.initial, to_string(column.type), column.name,
-                       rows, alias);
+                       column.initial.empty() ? "NULL" : column.initial, to_string(column.type),
+                       written_name(column.name), rows, alias);
     is_query = true;
   }
   return is_query ? rows : rows + " " + alias;
@@ -27,8 +29,8 @@ std::string rows_of(const TableDefinition& former, const TableDefinition& table,
 // A query that finds a row which violates the check.
 std::string violating(const TableDefinition& former, const TableDefinition& table,
                       const CheckConstraint& check) {
-  return fmt::format("SELECT 1 FROM {} WHERE NOT ({}) LIMIT 1", rows_of(former, table, table.name),
-                     check.condition);
+  return fmt::format("SELECT 1 FROM {} WHERE NOT ({}) LIMIT 1",
+                     rows_of(former, table, written_name(table.name)), check.condition);
 }
 
 // A query that finds a row which refers to a key that is not there.
@@ -40,10 +42,10 @@ std::string violating(const Catalog& before, const Catalog& catalog, const Table
   std::string given;
   std::string equal;
   for (size_t i = 0; i < key.columns.size(); ++i) {
-    const std::string& column = table.column(key.columns[i]).name;
+    const std::string column = written_name(table.column(key.columns[i]).name);
     given += fmt::format("referring.{} IS NOT NULL AND ", column);
     equal += fmt::format("{}referred.{} = referring.{}", i == 0 ? "" : " AND ",
-                         referenced.column(key.referenced_columns[i]).name, column);
+                         written_name(referenced.column(key.referenced_columns[i]).name), column);
   }
   return fmt::format("SELECT 1 FROM {} WHERE {}NOT EXISTS (SELECT 1 FROM {} WHERE {}) LIMIT 1",
                      rows_of(*before.find_table(table.name), table, "referring"), given,

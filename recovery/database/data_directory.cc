@@ -73,7 +73,7 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   if (!working) return working.error();
   RETURN_IF_ERROR(check_free(directory));
   RETURN_IF_ERROR(begin_making(directory));
-  RETURN_IF_ERROR(replace_text_file(directory + "/" + kCatalogFile, program->source.text()));
+  RETURN_IF_ERROR(replace_text_file(directory + "/" + kCatalogFile, program->text()));
 
   CreatedDatabase created{std::move(*working)};
   auto database = std::make_unique<Database>(program->catalog, options.log.workers);
@@ -116,7 +116,7 @@ Result<void> write_catalog(const std::string& directory, const Program& program,
   const uint64_t hash = program.hash();
   if (hash == manifest.checkpoint_catalog_hash) return {};
   const std::string file = catalog_file(manifest, hash);
-  if (file != kCatalogFile) RETURN_IF_ERROR(replace_text_file(directory + "/" + file, program.source.text()));
+  if (file != kCatalogFile) RETURN_IF_ERROR(replace_text_file(directory + "/" + file, program.text()));
   manifest.checkpoint_catalog_file = file;
   manifest.checkpoint_catalog_hash = hash;
   return {};

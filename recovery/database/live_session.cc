@@ -210,7 +210,8 @@ std::optional<StatementResult> LiveSession::explain(PreparedStatement& statement
     lines = mneme::explain(working_.program(), explained, notes, nullptr);
     return bound;
   }
-  if (explained.call() != nullptr || explained.command().operation->kind != ir::OperationKind::kSelect) {
+  if (explained.call() != nullptr || explained.with() != nullptr ||
+      explained.command().operation->kind != ir::OperationKind::kSelect) {
     session_->fail_block();
     return StatementResult::failure(
         sqlstate::kNotSupported,

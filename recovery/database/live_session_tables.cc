@@ -7,6 +7,7 @@
 
 #include "base/memory/arena.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/written_names.h"
 #include "recovery/database/live_session.h"
 
 namespace mneme {
@@ -82,12 +83,6 @@ StatementResult unsupported(std::string message) {
   return StatementResult::failure(sqlstate::kNotSupported, std::move(message));
 }
 
-bool is_plain(std::string_view name) {
-  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
 syntax::Command control_of(syntax::Command::Kind kind) {
   syntax::Command command;
   command.kind = kind;
@@ -99,12 +94,10 @@ StatementResult table_text(const syntax::Table& table, std::span<const ResultCol
                            const KeptQueryRows& rows, std::string& text) {
   if (table.column_names.size() > columns.size())
     return StatementResult::failure(sqlstate::kSyntaxError, "too many column names were specified");
-  text = fmt::format("CREATE TABLE {}\"{}\" (", table.if_not_exists ? "IF NOT EXISTS " : "", table.name.text);
+  text = fmt::format("CREATE TABLE {}{} (", table.if_not_exists ? "IF NOT EXISTS " : "",
+                     written_name(table.name.text));
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string& name = i < table.column_names.size() ? table.column_names[i].text : columns[i].name;
-    if (!is_plain(name)) {
-      return unsupported(fmt::format("column {} of the query has no plain name; give it one, by AS", i + 1));
-    }
     Type type = columns[i].type;
     if (type.is_array)
       return unsupported(fmt::format("column {} is an array, and tables have none; leave it out", name));
@@ -119,7 +112,7 @@ StatementResult table_text(const syntax::Table& table, std::span<const ResultCol
       type = Type{.kind = TypeKind::kNumeric, .precision = kMostDigits, .scale = *digits};
     }
     if (type.kind == TypeKind::kNull) type = Type{.kind = TypeKind::kVarchar, .is_text = true};
-    text += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", name, to_string(type));
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", written_name(name), to_string(type));
   }
   text += ")";
   return {};
@@ -137,6 +130,11 @@ StatementResult LiveSession::create_from_query(const syntax::Command& command) {
   };
   if (command.parameters > 0)
     return fail(StatementResult::failure(sqlstate::kUndefinedParameter, "there is no parameter $1"));
+  if (table.query->changes_in_with()) {
+    return fail(
+        unsupported("a table of a query that changes rows in WITH is not supported; create the table, "
+                    "and insert the rows"));
+  }
   auto select = std::make_shared<syntax::Command>();
   select->where = command.where;
   syntax::Operation& operation = select->operation.emplace();
@@ -181,7 +179,7 @@ StatementResult LiveSession::create_from_query(const syntax::Command& command) {
       in_block ? insert_from_query(table.name, *select->operation) : insert_rows(table.name, rows.rows());
   if (!inserted.ok()) {
     if (in_block) return inserted;
-    const std::string drop = fmt::format("DROP TABLE \"{}\"", table.name.text);
+    const std::string drop = "DROP TABLE " + written_name(table.name.text);
     const ParsedStatement undo = parse_statement(drop);
     if (undo.command) change(*undo.command, drop);
     return inserted;

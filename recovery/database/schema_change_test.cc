@@ -369,8 +369,8 @@ TEST_P(SchemaChangeTest, HundredsOfChangesLeaveWhatIsMadeAtOnce) {
     left = digest_of(working.database(), 2);
 
     // The oracle: the schema compiled from its source, and the rows that are left.
-    const auto program = compile(working.program().source.text(), "left.sql");
-    ASSERT_TRUE(program.ok()) << program.error().message << "\n" << working.program().source.text();
+    const auto program = compile(working.program().text(), "left.sql");
+    ASSERT_TRUE(program.ok()) << program.error().message << "\n" << working.program().text();
     EXPECT_EQ((*program)->hash(), working.program().hash());
     Database at_once((*program)->catalog, 1);
     UnloggedWriter rows(at_once);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "procedures/interpreter/call_text.h"
+#include "procedures/parser/written_names.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
 #include "server/session/row_writer.h"
@@ -53,8 +54,7 @@ class CopyRows final : public KeptRows {
 
 std::string column_list(const CopyStatement& copy) {
   std::string list;
-  for (const std::string& column : copy.columns)
-    list += (list.empty() ? "" : ", ") + fmt::format("\"{}\"", column);
+  for (const std::string& column : copy.columns) list += (list.empty() ? "" : ", ") + name_in_quotes(column);
   return list;
 }
 
@@ -184,7 +184,8 @@ ClientSession::Done ClientSession::fail_copy(const StatementResult& failure) {
   }
   StatementResult told = failure;
   if (copy_in_->reader.line() > 0)
-    told.context = fmt::format("COPY {}, line {}", copy_in_->statement.table, copy_in_->reader.line());
+    told.context = fmt::format("COPY {}, line {}", read_relation_name(copy_in_->statement.table),
+                               copy_in_->reader.line());
   const uint64_t kept = copy_in_->rows - copy_in_->rows_in_batch;
   if (copy_in_->batches && kept > 0)
     told.message += fmt::format("; the first {} rows are in the table", kept);

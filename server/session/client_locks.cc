@@ -60,9 +60,8 @@ std::optional<LockStatement> read_lock_table(Tokens& tokens) {
   LockStatement lock;
   do {
     tokens.take_word("only");
-    const bool is_quoted = tokens.peek().kind == Token::Kind::kName;
-    std::string name = take_plain_name(tokens);
-    lock.tables.push_back(is_quoted ? '"' + name + '"' : std::move(name));
+    lock.tables.push_back(take_relation(tokens));
+    if (lock.tables.back().empty()) refuse_lock_at(tokens);
     tokens.take_mark("*");
   } while (tokens.take_mark(","));
   if (tokens.take_word("in")) {

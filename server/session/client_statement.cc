@@ -232,8 +232,8 @@ CopyStatement read_copy(Tokens& tokens) {
   if (tokens.take_mark("(")) {
     copy.query = read_query(tokens);
   } else {
-    copy.table = take_name(tokens);
-    if (copy.table.starts_with("public.")) copy.table.erase(0, 7);
+    copy.table = take_relation(tokens);
+    if (copy.table.empty()) syntax_error(tokens);
   }
   if (copy.query.empty() && tokens.take_mark("(")) {
     do {
@@ -279,6 +279,10 @@ std::shared_ptr<const ClientStatement> read_inner(std::string_view text, const T
   const bool is_accepted = parsed.command->kind == syntax::Command::Kind::kOperation &&
                            (!is_query || parsed.command->operation->kind == ir::OperationKind::kSelect);
   if (!is_accepted) syntax_error(tokens);
+  if (is_query && parsed.command->operation->query->changes_in_with()) {
+    throw Refused{sqlstate::kNotSupported,
+                  "DECLARE CURSOR must not contain data-modifying statements in WITH"};
+  }
   auto inner = std::make_shared<ClientStatement>();
   inner->text = in_place(text, tokens);
   inner->what = std::make_shared<const syntax::Command>(*std::move(parsed.command));

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/ascii.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -125,5 +126,24 @@ class Tokens {
   std::string_view from_token_;
   Token token_;
 };
+
+// Takes a table's name, perhaps behind its schema, and returns it as SQL text; "" where there is none.
+inline std::string take_relation(Tokens& tokens) {
+  const auto goes_on = [&] {
+    return !tokens.at_end() && tokens.peek().kind == Token::Kind::kWord &&
+           tokens.peek().text.starts_with('.');
+  };
+  std::string written;
+  do {
+    const Token token = tokens.peek();
+    if (tokens.at_end() || (token.kind != Token::Kind::kWord && token.kind != Token::Kind::kName)) return {};
+    tokens.take();
+    written += token.kind == Token::Kind::kName ? name_in_quotes(token.text) : token.text;
+  } while (written.ends_with('.') || goes_on());
+  for (const std::string_view schema : {"public.", "\"public\"."}) {
+    if (written.starts_with(schema)) return written.substr(schema.size());
+  }
+  return written;
+}
 
 }  // namespace mneme

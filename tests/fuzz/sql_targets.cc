@@ -20,7 +20,7 @@ namespace {
 void hold_sql(ByteSpan input) {
   const Result<std::unique_ptr<Program>> program = compile(as_text(input), "input.sql");
   if (!accepted(program)) return;
-  const auto again = compile((*program)->source.text(), "kept.sql");
+  const auto again = compile((*program)->text(), "kept.sql");
   CHECK(again.ok());
   CHECK((*again)->hash() == (*program)->hash());
   analyze(**program).verify();

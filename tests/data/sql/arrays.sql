@@ -38,3 +38,8 @@ SELECT '{1,2}' = ARRAY[1,2], ARRAY[1,2] = '{1, 2}', NULL::INT[], ('{5,6}'::INT[]
 SELECT '{99999999999}'::INT[];
 SELECT 1 = ANY('{1,2}'::INT[]), 3 = ANY('{1,2}'::INT[]);
 SELECT array_agg(g)::TEXT[] FROM generate_series(1, 3) AS g;
+SELECT array_upper(nullif(NULL, NULL), 1);
+SELECT array_length('a'::text, 1);
+SELECT cardinality('a'::text);
+SELECT array_append('a'::text, 'b');
+SELECT array_to_string(current_schemas(false), ','), array_length(current_schemas(true), 1);

@@ -32,3 +32,7 @@ DROP VIEW cat_view;
 SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relname LIKE 'cat\_view%';
 SELECT g FROM generate_series(1, 4) g WHERE g <> ALL ('{2,3}'::int[]) ORDER BY g;
 SELECT 1 <> ALL (ARRAY[2, NULL]), 1 <> ALL (ARRAY[1, NULL]), 1 <> ALL ('{}'::int[]), NULL::int <> ALL ('{1}'::int[]);
+SELECT bool_and(tableoid = 'pg_class'::regclass) FROM pg_class;
+SELECT c.tableoid = l.tableoid, tableoid FROM pg_class c, pg_language l;
+SELECT count(*) FROM pg_language l NATURAL JOIN pg_class c;
+\dd

@@ -129,3 +129,8 @@ SELECT id FROM emp ORDER BY -99999999999;
 SELECT id FROM emp ORDER BY 99999999999;
 SELECT id FROM emp GROUP BY -1;
 SELECT 0 AS o FROM emp ORDER BY 1 DESC, -9223372036854775808;
+SELECT a.id FROM dept a RIGHT JOIN LATERAL (SELECT a.id AS x) b ON true;
+SELECT a.id FROM dept a FULL JOIN LATERAL (SELECT id AS x FROM emp WHERE dept = a.id) b ON b.x = a.id;
+SELECT a.id FROM dept a RIGHT JOIN generate_series(1, a.id) g ON true;
+SELECT a.id, c.x FROM dept a RIGHT JOIN (emp b CROSS JOIN LATERAL (SELECT b.id AS x) c) ON a.id = b.dept ORDER BY 1, 2;
+SELECT pg_typeof(nullif(name, 'ann')), pg_typeof(nullif(name, name)), pg_typeof(nullif(code, name)), pg_typeof(nullif(name, code)), pg_typeof(coalesce(name, 'a')), pg_typeof(CASE WHEN true THEN 'a'::text ELSE name END), pg_typeof(CASE WHEN true THEN name ELSE 'a'::text END) FROM emp WHERE id = 1;

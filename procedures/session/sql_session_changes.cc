@@ -1,0 +1,267 @@
+// The statements of a session that change the rows which a query finds, and those with changes in WITH. Each
+// runs in a transaction of its own or in the block that is open (sql_session.cc).
+#include <deque>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "procedures/query/query_runner.h"
+#include "procedures/query/row_store.h"
+#include "procedures/session/sql_session.h"
+#include "procedures/session/statement_rows.h"
+
+namespace mneme {
+
+StatementResult SqlSession::run_change(const BoundStatement& statement, std::span<const Argument> parameters,
+                                       ResultSink& rows) {
+  const BoundChange& change = *statement.change();
+  StatementResult result;
+  uint64_t count = 0;
+  const bool done = run_attempts(
+      [&] {
+        arena_.reset();
+        query::RowStore found(change.rows->columns.size());
+        std::unordered_set<std::string> seen;
+        const Ran ran = find_changed(statement, change, parameters, {}, seen, found, arena_, result);
+        if (ran != Ran::kCompleted) return ran;
+        return change_found(statement, change, parameters, found, rows, count, arena_, result);
+      },
+      result);
+  if (done) result.tag = tag_of(statement.command().operation->kind, count);
+  return result;
+}
+
+SqlSession::Ran SqlSession::find_changed(const BoundStatement& statement, const BoundChange& change,
+                                         std::span<const Argument> parameters,
+                                         std::span<const query::RowStore* const> given,
+                                         std::unordered_set<std::string>& seen, query::RowStore& found,
+                                         Arena& texts, StatementResult& failure) {
+  const BoundSelect& select = *change.rows;
+  const QueryInputs inputs(select.procedure, parameters);
+  const auto add = [&](std::span<const Value> values) {
+    std::string key = std::to_string(change.table.value) + ":";
+    for (size_t i = 0; i < change.key_columns; ++i)
+      query::append_key(select.columns[i].type.kind, values[i], key);
+    if (change.key_columns == 0 || seen.insert(std::move(key)).second) found.add(values, &texts);
+    return true;
+  };
+  return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
+                             statement.system(), &sequences_, stop_, add, given),
+               failure);
+}
+
+SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const BoundChange& change,
+                                         std::span<const Argument> parameters, const query::RowStore& found,
+                                         ResultSink& rows, uint64_t& count, Arena& texts,
+                                         StatementResult& failure) {
+  query::RowStore kept(0);
+  StoredRows changed(kept, texts);
+  RecordedRows recorded(change.each.columns, change.returned ? static_cast<ResultSink&>(changed) : rows);
+  recorded.begin();
+  std::vector<uint32_t> times(found.size(), 1);
+  Ran ran = change.erase ? erase_found(change, found, times, failure) : Ran::kCompleted;
+  std::unordered_set<std::string> conflicts;
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
+    arguments.clear();
+    for (size_t column = 0; column < change.parameters; ++column)
+      arguments.push_back(Argument::of(found.row(i)[column]));
+    arguments.insert(arguments.end(), parameters.begin(), parameters.end());
+    for (const Argument& hidden : hidden_arguments(change.each.procedure)) arguments.push_back(hidden);
+    RunRequest request = RunRequest::of(change.each.procedure, arguments, transaction_);
+    request.body = change.each.body;
+    request.recording = &recorded;
+    request.sequences = &sequences_;
+    request.stop = stop_;
+    if (!change.conflict_columns.empty()) {
+      std::string key;
+      for (const size_t column : change.conflict_columns)
+        query::append_key(change.rows->columns[column].type.kind, found.row(i)[column], key);
+      if (!conflicts.insert(std::move(key)).second) {
+        failure = StatementResult::failure(sqlstate::kCardinality,
+                                           "ON CONFLICT DO UPDATE command cannot affect row a second time");
+        return roll_back(failure);
+      }
+    }
+    for (uint32_t n = 0; n < times[i] && ran == Ran::kCompleted; ++n) ran = run_body(request, failure);
+  }
+  count = recorded.count();
+  if (change.returned && ran == Ran::kCompleted)
+    ran = run_returned(statement, change, parameters, kept, rows, failure);
+  return ran;
+}
+
+// ---- Changes in WITH ----
+
+struct SqlSession::WithRun {
+  WithRun(const BoundStatement& bound, std::span<const Argument> values, ResultSink& sink,
+          StatementResult& failed)
+      : statement(bound), with(*bound.with()), parameters(values), rows(sink), result(failed) {
+    for (const BoundWith::Part& part : with.parts) found.emplace_back(part.change->rows->columns.size());
+    if (bound.change() != nullptr) found.emplace_back(bound.change()->rows->columns.size());
+    for (const query::GivenTable& table : with.given) given.emplace_back(table.columns.size());
+    for (const query::RowStore& each : given) given_rows.push_back(&each);
+    numbers.resize(with.parts.size() + 1);
+    has_run.resize(numbers.size());
+  }
+
+  // Carries out what is found of the part, or of the statement. The rows that it returns go to the sink.
+  Ran change_part(SqlSession& session, size_t number, ResultSink& returned);
+
+  const BoundChange& change(size_t number) const {
+    return number < with.parts.size() ? *with.parts[number].change : *statement.change();
+  }
+
+  const BoundStatement& statement;
+  const BoundWith& with;
+  const std::span<const Argument> parameters;
+  ResultSink& rows;
+  StatementResult& result;
+  uint64_t count = 0;  // of the statement's own rows
+  Arena texts{4096};
+  std::unordered_set<std::string> seen;  // keys of the rows that are changed: each is changed once
+  std::vector<query::RowStore> found;    // by part, and behind the last one the statement's own
+  std::vector<query::RowStore> given;    // what each part returns
+  std::vector<const query::RowStore*> given_rows;
+  std::vector<std::deque<Value>> numbers;  // that a part has drawn from sequences when it ran first
+  std::vector<char> has_run;               // by part
+};
+
+SqlSession::Ran SqlSession::WithRun::change_part(SqlSession& session, size_t number, ResultSink& returned) {
+  std::deque<Value> drawn = numbers[number];
+  const bool runs_again = std::exchange(has_run[number], char{1}) != 0;
+  session.sequences_.keep_numbers(runs_again ? &drawn : &numbers[number], runs_again);
+  uint64_t changed = 0;
+  const Ran ran = session.change_found(statement, change(number), parameters, found[number], returned,
+                                       changed, texts, result);
+  session.sequences_.keep_numbers(nullptr);
+  if (number == with.parts.size()) count = changed;
+  return ran;
+}
+
+namespace {
+
+// The numbers that are kept go with the run, whatever ends it.
+class NoKeptNumbers {
+ public:
+  explicit NoKeptNumbers(SequenceDraws& draws) : draws_(draws) {}
+  ~NoKeptNumbers() { draws_.keep_numbers(nullptr); }
+  NoKeptNumbers(const NoKeptNumbers&) = delete;
+  NoKeptNumbers& operator=(const NoKeptNumbers&) = delete;
+
+ private:
+  SequenceDraws& draws_;
+};
+
+}  // namespace
+
+StatementResult SqlSession::run_with(const BoundStatement& statement, std::span<const Argument> parameters,
+                                     ResultSink& rows) {
+  StatementResult result;
+  uint64_t count = 0;
+  const bool done = run_attempts(
+      [&] {
+        WithRun run(statement, parameters, rows, result);
+        const NoKeptNumbers at_end(sequences_);
+        const Ran ran = run_parts(run);
+        count = run.count;
+        return ran;
+      },
+      result);
+  if (done) result.tag = tag_of(statement.command().operation->kind, count);
+  return result;
+}
+
+SqlSession::Ran SqlSession::run_returned(const BoundStatement& statement, const BoundChange& change,
+                                         std::span<const Argument> parameters, const query::RowStore& changed,
+                                         ResultSink& rows, StatementResult& failure) {
+  const BoundSelect& select = *change.returned;
+  rows.begin(select.columns);
+  std::vector<Argument> inputs(parameters.begin(), parameters.end());
+  std::vector<Argument> row;
+  Arena arena;
+  const auto add = [&](std::span<const Value> values) {
+    arena.reset();
+    hand_on(select.columns, values, arena, row, rows);
+    return true;
+  };
+  for (size_t i = 0; i < changed.size(); ++i) {
+    inputs.resize(parameters.size());
+    for (const Value& value : changed.row(i)) inputs.push_back(Argument::of(value));
+    const QueryInputs all(select.procedure, inputs);
+    const Ran ran = ended(queries_->run(select.queries, all.variables, all.arrays, transaction_,
+                                        statement.system(), &sequences_, stop_, add),
+                          failure);
+    if (ran != Ran::kCompleted) return ran;
+  }
+  return Ran::kCompleted;
+}
+
+SqlSession::Ran SqlSession::run_parts(WithRun& run) {
+  const size_t parts = run.with.parts.size();
+  for (size_t i = 0; i < parts; ++i) {
+    Ran ran = find_part(run, i);
+    if (ran == Ran::kCompleted && run.with.parts[i].is_read) ran = return_rows(run, i);
+    if (ran != Ran::kCompleted) return ran;
+  }
+  const Ran own =
+      run.statement.select() != nullptr
+          ? find_selected(run.statement, run.parameters, run.given_rows, run.rows, run.count, run.result)
+          : find_part(run, parts);
+  if (own != Ran::kCompleted) return own;
+  NoRows none;
+  for (const size_t number : run.with.order) {
+    const Ran ran =
+        run.change_part(*this, number, number == parts ? run.rows : static_cast<ResultSink&>(none));
+    if (ran != Ran::kCompleted) return ran;
+  }
+  return Ran::kCompleted;
+}
+
+SqlSession::Ran SqlSession::find_part(WithRun& run, size_t number) {
+  return find_changed(run.statement, run.change(number), run.parameters, run.given_rows, run.seen,
+                      run.found[number], run.texts, run.result);
+}
+
+SqlSession::Ran SqlSession::return_rows(WithRun& run, size_t number) {
+  const BoundChange& change = run.change(number);
+  if (change.returns_in_rows) {
+    for (size_t i = 0; i < run.found[number].size(); ++i)
+      run.given[number].add(run.found[number].row(i).subspan(change.key_columns), nullptr);
+    return Ran::kCompleted;
+  }
+  // Those that come before it are carried out, too: it may refer to their rows.
+  const Transaction::Savepoint before = transaction_.savepoint();
+  NoRows none;
+  StoredRows returned(run.given[number], run.texts);
+  for (const size_t each : run.with.order) {
+    if (each > number) continue;
+    const Ran ran = run.change_part(*this, each, each == number ? static_cast<ResultSink&>(returned) : none);
+    if (ran != Ran::kCompleted) return ran;
+    if (each == number) break;
+  }
+  if (transaction_.roll_back_to(before) && sequences_.went_back()) return Ran::kCompleted;
+  transaction_.abort();
+  return Ran::kConflict;
+}
+
+SqlSession::Ran SqlSession::erase_found(const BoundChange& change, const query::RowStore& found,
+                                        std::vector<uint32_t>& times, StatementResult& failure) {
+  NoRows none;
+  for (size_t i = 0; i < found.size(); ++i) {
+    std::vector<Argument> arguments;
+    for (size_t column = 0; column < change.key_columns; ++column)
+      arguments.push_back(Argument::of(found.row(i)[column]));
+    for (const Argument& hidden : hidden_arguments(change.erase->procedure)) arguments.push_back(hidden);
+    RecordedRows erased({}, none);
+    RunRequest request = RunRequest::of(change.erase->procedure, arguments, transaction_);
+    request.body = change.erase->body;
+    request.recording = &erased;
+    request.stop = stop_;
+    if (const Ran ran = run_body(request, failure); ran != Ran::kCompleted) return ran;
+    times[i] = erased.count();
+  }
+  return Ran::kCompleted;
+}
+
+}  // namespace mneme
