@@ -277,8 +277,8 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
   } else if (base->CHARACTER()) {
     type.base = base->VARYING() ? "varchar" : "char";
   } else {
-    type.base = base->TIMESTAMP() ? "timestamp" : lowered(base->name().back()->getText());
-    if (base->name().size() == 2 && lowered(base->name(0)->getText()) != "pg_catalog") {
+    type.base = base->TIMESTAMP() ? "timestamp" : read_written_name(base->name().back()->getText());
+    if (base->name().size() == 2 && read_written_name(base->name(0)->getText()) != "pg_catalog") {
       refuse_as(sqlstate::kUndefinedObject, type.where, "type \"{}.{}\" does not exist",
                 base->name(0)->getText(), type.base);
     }

@@ -47,6 +47,22 @@ void refuse_functions_of_rows(const syntax::Expr& value, std::string_view clause
   for (const syntax::Expr& arg : value.args) refuse_functions_of_rows(arg, clause);
 }
 
+// The names that the statement has for the tables of an item of FROM.
+void add_names(const syntax::FromItem& item, std::vector<syntax::Name>& names) {
+  if (item.kind != syntax::FromItem::Kind::kJoins || !item.alias.empty()) {
+    names.push_back(item.alias.empty() ? item.name : item.alias);
+    return;
+  }
+  for (const syntax::FromItem& first : item.first) add_names(first, names);
+  for (const syntax::FromItem::Join& join : item.joins) add_names(join.item, names);
+}
+
+// A table beside the changed one, of whose columns RETURNING may speak.
+struct TableBeside {
+  syntax::Name name;
+  std::vector<ResultColumn> columns;
+};
+
 class ChangeParts {
  public:
   ChangeParts(const Program& program, const syntax::Operation& operation)
@@ -77,16 +93,51 @@ class ChangeParts {
       refuse_functions_of_rows(item.expr, "RETURNING");
       core.items.push_back(item);
     }
-    syntax::FromItem& target = core.from.emplace_back();
-    target.where = operation_.tables[0].table.where;
-    target.name = operation_.tables[0].table;
-    target.alias = operation_.tables[0].alias;
-    for (const syntax::FromItem& item : operation_.from) core.from.push_back(item);
+    for (const TableBeside& table : beside_) {
+      for (const ResultColumn& column : table.columns) {
+        core.items.push_back(
+            {false, {}, syntax::reference(table.name.text, column.name, operation_.where), {}});
+        targets.emplace_back();
+      }
+    }
+    core.from = tables();
     if (!operation_.conditions.empty()) {
       std::vector<syntax::Expr> conditions = operation_.conditions;
       core.condition = syntax::join(ir::Op::kAnd, conditions);
     }
     return query;
+  }
+
+  // From here on the rows have the columns of the tables beside behind all others.
+  void look_beside(std::vector<Type> parameters, const SessionValues* session,
+                   const query::ProvidedTables* provider, const std::vector<query::GivenTable>* given) {
+    std::vector<syntax::Name> names;
+    for (const syntax::FromItem& item : operation_.from) add_names(item, names);
+    for (const syntax::Name& name : names) {
+      syntax::Query query = with_tables();
+      syntax::SelectCore& core = query.first.select.emplace();
+      core.where = operation_.where;
+      core.items.push_back({.star = true, .qualifier = name, .expr = {}, .alias = {}});
+      core.from = tables();
+      TableBeside& table = beside_.emplace_back(TableBeside{name, {}});
+      const auto bound = bind_select(program_, query, parameters, session, provider, nullptr, given);
+      for (const ResultColumn& column : bound->columns) {
+        // Nothing can name the second of two columns of one name.
+        if (std::ranges::find(table.columns, column.name, &ResultColumn::name) != table.columns.end())
+          continue;
+        if (column.type.is_array)
+          refuse_as(sqlstate::kNotSupported, name.where,
+                    "RETURNING beside a table of arrays is not supported");
+        table.columns.push_back(column);
+      }
+    }
+  }
+  std::vector<Type> types_beside() const {
+    std::vector<Type> types;
+    for (const TableBeside& table : beside_) {
+      for (const ResultColumn& column : table.columns) types.push_back(column.type);
+    }
+    return types;
   }
 
   TableId table() const { return table_.id; }
@@ -172,7 +223,8 @@ class ChangeParts {
     return each;
   }
 
-  // RETURNING as a query of the changed row's columns, which are its parameters behind `first` others.
+  // RETURNING as a query of the changed row's columns, and of those beside it, which are its parameters behind
+  // `first` others.
   syntax::Query returned(size_t first) const {
     syntax::Query query;
     query.where = operation_.where;
@@ -180,18 +232,9 @@ class ChangeParts {
     syntax::SelectCore& core = query.first.select.emplace();
     core.where = query.first.where = operation_.where;
     core.items = operation_.items;
-    auto row = std::make_shared<syntax::Query>();
-    row->where = row->first.where = operation_.where;
-    std::vector<syntax::Expr>& values = row->first.rows.emplace_back();
-    syntax::FromItem& item = core.from.emplace_back();
-    item.kind = syntax::FromItem::Kind::kQuery;
-    item.where = operation_.where;
-    item.alias = target_name();
-    for (size_t i = 0; i < table_.columns.size(); ++i) {
-      values.push_back(parameter(first + i + 1, operation_.where));
-      item.column_aliases.push_back({table_.columns[i].name, operation_.where});
-    }
-    item.query = std::move(row);
+    size_t number = first;
+    core.from.push_back(row_of(target_name(), table_.columns, number));
+    for (const TableBeside& table : beside_) core.from.push_back(row_of(table.name, table.columns, number));
     return query;
   }
 
@@ -243,6 +286,34 @@ class ChangeParts {
   }
 
  private:
+  // The changed table, and those beside it.
+  std::vector<syntax::FromItem> tables() const {
+    std::vector<syntax::FromItem> items(1);
+    items[0].where = operation_.tables[0].table.where;
+    items[0].name = operation_.tables[0].table;
+    items[0].alias = operation_.tables[0].alias;
+    items.insert(items.end(), operation_.from.begin(), operation_.from.end());
+    return items;
+  }
+
+  // A table of one row, whose columns are the parameters behind `number`.
+  template <typename Columns>
+  syntax::FromItem row_of(const syntax::Name& name, const Columns& columns, size_t& number) const {
+    auto row = std::make_shared<syntax::Query>();
+    row->where = row->first.where = operation_.where;
+    std::vector<syntax::Expr>& values = row->first.rows.emplace_back();
+    syntax::FromItem item;
+    item.kind = syntax::FromItem::Kind::kQuery;
+    item.where = operation_.where;
+    item.alias = name;
+    for (const auto& column : columns) {
+      values.push_back(parameter(++number, operation_.where));
+      item.column_aliases.push_back({column.name, operation_.where});
+    }
+    item.query = std::move(row);
+    return item;
+  }
+
   const syntax::Name& target_name() const {
     return operation_.tables[0].alias.empty() ? operation_.tables[0].table : operation_.tables[0].alias;
   }
@@ -285,6 +356,7 @@ class ChangeParts {
   const Program& program_;
   const syntax::Operation& operation_;
   const TableDefinition& table_;
+  std::vector<TableBeside> beside_;
 };
 
 // A parameter of the statement stands behind so many columns of the rows.
@@ -305,8 +377,8 @@ std::unique_ptr<BoundSelect> bind_returned(const Program& program, const ChangeP
                                            const std::vector<Type>& parameters, const SessionValues* session,
                                            const query::ProvidedTables* provider) {
   std::vector<Type> types = parameters;
-  const std::vector<Type> columns = change.types_of_columns();
-  types.insert(types.end(), columns.begin(), columns.end());
+  for (const std::vector<Type>& columns : {change.types_of_columns(), change.types_beside()})
+    types.insert(types.end(), columns.begin(), columns.end());
   const syntax::Query query = change.returned(parameters.size());
   std::unique_ptr<BoundSelect> bound = bind_select(program, query, types, session, provider);
   const query::SelectPlan& select = *bound->queries.plan->select;
@@ -354,8 +426,14 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
   } else {
     std::vector<std::optional<Type>> targets;
     const bool returns = in_with && operation.kind == ir::OperationKind::kDelete && binder.has_key();
-    const syntax::Query rows = binder.rows(targets, returns);
-    bound->rows = bind_select(program, rows, parameters, session, provider, &targets, given);
+    bound->rows =
+        bind_select(program, binder.rows(targets, returns), parameters, session, provider, &targets, given);
+    if (!operation.from.empty() && !operation.items.empty() && !returns) {
+      binder.look_beside(parameters, session, provider, given);
+      targets.clear();
+      bound->rows =
+          bind_select(program, binder.rows(targets, returns), parameters, session, provider, &targets, given);
+    }
     each = binder.is_by_values() ? binder.insert_changed() : binder.change_each();
     if (returns) each.items.clear();
     bound->key_columns = binder.key_columns();
@@ -363,7 +441,8 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
   }
   std::vector<Type> types;
   for (const ResultColumn& column : bound->rows->columns) types.push_back(column.type);
-  bound->parameters = types.size();
+  const size_t beside = binder.types_beside().size();
+  bound->parameters = types.size() - beside;
   if (bound->returns_in_rows) bound->parameters = bound->key_columns;
   types.resize(bound->parameters);
   if (operation.kind == ir::OperationKind::kUpdate && binder.is_by_values()) {
@@ -373,11 +452,15 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
   }
   shift_parameters(each, types.size());
   types.insert(types.end(), parameters.begin(), parameters.end());
+  bool returns_query = beside > 0;
   try {
     std::vector<Type> known = types;
-    bound->each = bind_query(program, each, known, session);
+    if (!returns_query) bound->each = bind_query(program, each, known, session);
   } catch (const SourceError& error) {
     if (each.items.empty() || !may_be_of_queries(error)) throw;
+    returns_query = true;
+  }
+  if (returns_query) {
     binder.return_all(each);
     bound->each = bind_query(program, each, types, session);
     bound->returned = bind_returned(program, binder, parameters, session, provider);

@@ -61,6 +61,7 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
   std::vector<uint32_t> times(found.size(), 1);
   Ran ran = change.erase ? erase_found(change, found, times, failure) : Ran::kCompleted;
   std::unordered_set<std::string> conflicts;
+  std::vector<size_t> found_as;  // by row that is kept: which of the found ones it was
   std::vector<Argument> arguments;
   for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
     arguments.clear();
@@ -84,11 +85,20 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
       }
     }
     for (uint32_t n = 0; n < times[i] && ran == Ran::kCompleted; ++n) ran = run_body(request, failure);
+    found_as.resize(kept.size(), i);
   }
   count = recorded.count();
-  if (change.returned && ran == Ran::kCompleted)
-    ran = run_returned(statement, change, parameters, kept, rows, failure);
-  return ran;
+  if (!change.returned || ran != Ran::kCompleted) return ran;
+  const size_t columns_beside = change.rows->columns.size() - change.parameters;
+  query::RowStore returning(change.each.columns.size() + columns_beside);
+  std::vector<Value> row;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    row.assign(kept.row(i).begin(), kept.row(i).end());
+    const std::span<const Value> beside = found.row(found_as[i]).subspan(change.parameters);
+    row.insert(row.end(), beside.begin(), beside.end());
+    returning.add(row, nullptr);
+  }
+  return run_returned(statement, change, parameters, returning, rows, failure);
 }
 
 // ---- Changes in WITH ----
