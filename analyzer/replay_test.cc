@@ -78,6 +78,11 @@ constexpr Nasty kNasty[] = {
          END LOOP;
          UPDATE d SET v = i WHERE d1 = p AND d2 = i;
        END LOOP;)"},
+    {"keys_that_nobody_looks_at", "p INT, q INT", "x INT; y INT;", R"(
+       SELECT b.v INTO x FROM a JOIN b ON a.id = 77 AND b.id = 6 / (p - 1);
+       SELECT v INTO y FROM c WHERE id = 6 / (q - 1) LIMIT 0;
+       UPDATE b SET v = v + COALESCE(x, 1) WHERE id = q;
+       UPDATE c SET v = v + COALESCE(y, 2) WHERE id = p;)"},
     {"return_in_a_loop", "p INT", "x INT;", R"(
        FOR i IN 1..4 LOOP
          UPDATE a SET v = v + 1 WHERE id = i;

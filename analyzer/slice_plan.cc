@@ -117,11 +117,13 @@ std::vector<AccessSite> SlicePlan::access_sites(const Catalog& catalog) const {
     for (uint32_t i = 0; i < operation.access.size(); ++i) {
       AccessSite& site = sites.emplace_back();
       site = {id, i, at, operation.access[i].table, &operation, fixed_columns(catalog, operation, i)};
+      // A join's inner table is not looked at where the outer one has no rows, nor is any by LIMIT 0.
+      const bool is_looked_at = i == 0 && !operation.limit && runs_surely(at);
       std::erase_if(site.keys, [&](const auto& key) {
         // A key that the row of a join's outer table gives is not known, nor may one be evaluated that could
         // fail where the procedure would not have evaluated it.
         const ir::Expr& expr = key.second;
-        return uses_columns(expr) || !is_known(expr, at) || !(runs_surely(at) || cannot_fail(expr));
+        return uses_columns(expr) || !is_known(expr, at) || !(is_looked_at || cannot_fail(expr));
       });
     }
   }
