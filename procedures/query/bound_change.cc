@@ -223,8 +223,8 @@ class ChangeParts {
     return each;
   }
 
-  // RETURNING as a query of the changed row's columns, and of those beside it, which are its parameters behind
-  // `first` others.
+  // RETURNING as a query of the columns of the changed row, and of those beside it, which are its parameters
+  // behind `first` others.
   syntax::Query returned(size_t first) const {
     syntax::Query query;
     query.where = operation_.where;

@@ -36,8 +36,8 @@ struct BoundChange {
   // second would change a row that the statement has already changed.
   std::vector<size_t> conflict_columns = {};
   // RETURNING where it has what queries have alone, or may speak of other tables: a query of one row, whose
-  // parameters are the statement's and, behind them, the columns of the changed row, which are all that `each`
-  // returns then, and those of `rows` behind its `parameters`.
+  // parameters are the statement's and, behind them, the columns of the changed row, which are all that
+  // `each` returns then, and those of `rows` behind its `parameters`.
   std::unique_ptr<BoundSelect> returned = nullptr;
   // A DELETE in WITH returns the columns of the rows behind the key. Without a primary key the change itself
   // returns them, as equal rows are found once.
