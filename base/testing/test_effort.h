@@ -17,7 +17,8 @@ inline constexpr bool kIsSanitized = false;
 inline constexpr bool kIsSanitized = false;
 #endif
 
-// Of many alike cases a test takes each, and each `step`th under a sanitizer.
+// A test with many cases that are alike advances by this: by 1, and by `step` under a sanitizer, so that it
+// tries every `step`th case there.
 constexpr uint32_t step_if_sanitized(uint32_t step) {
   return kIsSanitized ? step : 1;
 }

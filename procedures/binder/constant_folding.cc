@@ -44,7 +44,7 @@ void set_constant(Expr& expr, const Value& value) {
 void replace_by_part(Expr& expr, Expr part) {
   part.joined = expr.joined && part.op == expr.op;
   part.text_varies |= expr.text_varies;
-  // Of text and varchar, it is what all parts together are.
+  // All parts together decide whether the whole is text or varchar; the part that is left must not.
   if (part.type.kind == TypeKind::kVarchar && expr.type.kind == TypeKind::kVarchar) part.type = expr.type;
   expr = std::move(part);
 }

@@ -98,7 +98,7 @@ struct QueryInputs {
 void hand_on(std::span<const ResultColumn> columns, std::span<const Value> values, Arena& arena,
              std::vector<Argument>& row, ResultSink& rows);
 
-// What a client is told of an operation.
+// Returns the command tag that a client gets, as in "UPDATE 3".
 std::string tag_of(ir::OperationKind kind, uint64_t rows);
 
 }  // namespace mneme

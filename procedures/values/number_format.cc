@@ -58,7 +58,7 @@ class Digits {
   Digits(NumberShape& shape, const Type& type, const Value& number)
       : shape_(shape), type_(type), number_(number) {}
 
-  // Nothing: it is out of range.
+  // Returns nothing where the number is out of range.
   std::optional<std::string> roman() const {
     double rounded = 0;
     if (type_.is_floating()) {
@@ -95,7 +95,8 @@ class Digits {
     return text.starts_with('-') ? text : " " + text;
   }
 
-  // With a minus; changes the shape where the number decides it. Nothing: it is out of range.
+  // The digits begin with a minus where the number is below zero. Changes the shape where the number decides
+  // it. Returns nothing where the number is out of range.
   std::optional<std::string> plain() {
     if (type_.is_floating()) return of_double();
     const int128 number = type_.is_integer() ? number_.as_int() : number_.as_numeric();

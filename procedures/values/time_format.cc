@@ -58,7 +58,7 @@ struct TimePattern {
   size_t digits = 0;
 };
 
-// Of patterns that begin alike the longer ones come first.
+// The first pattern that fits is taken, so each stands before the shorter ones that it begins with.
 constexpr TimePattern kTimePatterns[] = {
     {"A.D.", TimeField::kAdDotted},
     {"A.M.", TimeField::kAmDotted},
