@@ -22,6 +22,8 @@ namespace mneme {
 
 namespace {
 
+constexpr size_t kUsualNodeBytes = 2048;
+
 template <uint32_t kWords>
 class BtreeIndex final : public Index {
  public:
@@ -30,8 +32,8 @@ class BtreeIndex final : public Index {
 
   BtreeIndex(uint32_t key_words, size_t node_bytes, HugePageSource& memory)
       : Index(key_words), pool_(node_bytes, memory), shape_(Shape::of(key_words, pool_.node_words())) {
-    static_assert(IndexCursor::kMaxEntryWords * 8 >= 2048, "a leaf's entries fit a cursor");
     CHECK(shape_.leaf_capacity <= IndexCursor::kMaxEntries && shape_.inner_capacity >= 4);
+    CHECK(shape_.leaf_capacity * key_words <= IndexCursor::kMaxEntryWords);
     NodeWord* block = pool_.take();
     if (block == nullptr) out_of_memory(0);
     const Node root(block);
@@ -66,11 +68,11 @@ class BtreeIndex final : public Index {
         const bool more =
             fences.has_high && compare_words(fences.high.data(), cursor.high.data(), words()) <= 0;
         cursor.done = !more;
-        if (more) cursor.low = fences.high;
+        if (more) std::copy_n(fences.high.data(), words(), cursor.low.data());
       } else {
         const bool more = fences.has_low && compare_words(fences.low.data(), cursor.low.data(), words()) > 0;
         cursor.done = !more;
-        if (more) cursor.high = fences.low;
+        if (more) std::copy_n(fences.low.data(), words(), cursor.high.data());
         cursor.high_exclusive = true;
       }
       return true;
@@ -79,6 +81,7 @@ class BtreeIndex final : public Index {
 
   InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes,
                       InsertHint* hint) override {
+    if (words() > kUsualKeyWords) hint = nullptr;
     // A leaf's range never shrinks but by a split, which changes its version.
     if (hint != nullptr && hint->covers(key, words())) {
       const Node leaf(hint->node);
@@ -187,7 +190,7 @@ class BtreeIndex final : public Index {
   static constexpr uint32_t kMaxCutTries = 8;
 
   void ask_for(const NodeWord* block, IndexProbe& probe) const {
-    prefetch_lines(block, 8 * pool_.node_words());
+    prefetch_lines(block, std::min(8 * pool_.node_words(), kUsualNodeBytes));
     probe.node = block;
     probe.is_done = false;
   }
@@ -201,10 +204,15 @@ class BtreeIndex final : public Index {
   };
   // The keys of a leaf are >= low and < high.
   struct Fences {
+    // Only a key of a width that is known is short enough to be set before it is there.
+    Fences() {
+      if constexpr (kWords != 0) low = high = {};
+    }
+
     bool has_low = false;
     bool has_high = false;
-    IndexCursor::Key low;
-    IndexCursor::Key high;
+    std::array<uint64_t, kWords != 0 ? kWords : kMaxKeyWords> low;
+    std::array<uint64_t, kWords != 0 ? kWords : kMaxKeyWords> high;
   };
 
   uint32_t words() const { return shape_.words(); }
@@ -579,7 +587,9 @@ Index::InsertStatus Index::insert_run(std::span<const IndexEntry> entries, Inser
 std::unique_ptr<Index> make_btree_index(uint32_t key_words, HugePageSource& memory) {
   CHECK(key_words >= 1 && key_words <= kMaxKeyWords);
   // Small nodes keep the shifting of entries short; wide keys need larger ones for their fan-out.
-  const size_t node_bytes = key_words <= 4 ? 1024 : 2048;
+  const size_t node_bytes = key_words <= 4                ? kUsualNodeBytes / 2
+                            : key_words <= kUsualKeyWords ? kUsualNodeBytes
+                                                          : 4 * kUsualNodeBytes;
   switch (key_words) {
     case 1:
       return std::make_unique<BtreeIndex<1>>(key_words, node_bytes, memory);

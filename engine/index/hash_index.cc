@@ -460,14 +460,14 @@ class HashIndex final : public Index {
   void split(const Bucket& from, const Bucket& to, uint32_t depth, NodeChanges* changes) {
     const uint64_t version = from.lock();
     const uint64_t to_version = to.lock();
-    std::vector<IndexCursor::Key>& keys = moving_keys_;
+    std::vector<uint64_t>& keys = moving_keys_;
     std::vector<Row*>& rows = moving_rows_;
     std::vector<Bucket>& blocks = spare_blocks_;
     for (Bucket block = from; block; block = block.next()) {
       if (!(block == from)) blocks.push_back(block);
       for (uint32_t i = 0; i < block.count(); ++i) {
-        keys.emplace_back();
-        block.load_key(shape_, i, keys.back().data());
+        keys.resize(keys.size() + words());
+        block.load_key(shape_, i, keys.data() + keys.size() - words());
         rows.push_back(block.row(shape_, i));
       }
     }
@@ -475,9 +475,10 @@ class HashIndex final : public Index {
     // its depth there.
     to.set_link(0, Bucket(nullptr), depth + 1);
     from.set_link(0, Bucket(nullptr), depth + 1);
-    for (size_t i = 0; i < keys.size(); ++i) {
-      const bool moves = (hash_of(keys[i].data()) >> depth & 1) != 0;
-      append(moves ? to : from, keys[i].data(), rows[i]);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const uint64_t* const key = keys.data() + i * words();
+      const bool moves = (hash_of(key) >> depth & 1) != 0;
+      append(moves ? to : from, key, rows[i]);
     }
     // Both buckets together need no more overflow blocks than the one had.
     for (const Bucket& block : blocks) overflow_.give_back(block.block());
@@ -524,7 +525,7 @@ class HashIndex final : public Index {
 
   std::mutex grow_mutex_;
   // Guarded by grow_mutex_: scratch of split().
-  std::vector<IndexCursor::Key> moving_keys_;
+  std::vector<uint64_t> moving_keys_;  // one after the other
   std::vector<Row*> moving_rows_;
   std::vector<Bucket> spare_blocks_;
 };

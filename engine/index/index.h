@@ -67,7 +67,7 @@ class IndexCursor {
 
   // The capacity of the largest node (static_assert'ed where nodes are laid out).
   static constexpr size_t kMaxEntries = 64;
-  static constexpr size_t kMaxEntryWords = 256;
+  static constexpr size_t kMaxEntryWords = 1024;
   using Key = std::array<uint64_t, kMaxKeyWords>;
 
   const uint32_t key_words;
@@ -99,13 +99,13 @@ struct IndexProbe {
 
 // Where one owner's last insert went, in case the next key goes there as well, as an order's lines do. Kept
 // by the inserting caller, filled by the index: while the node has this version, keys from `low` up to `high`
-// belong there.
+// belong there. It has no node where an index's keys are wider than usual.
 struct InsertHint {
   NodeWord* node = nullptr;
   uint64_t version = 0;
   bool has_high = false;
-  IndexCursor::Key low;
-  IndexCursor::Key high;
+  std::array<uint64_t, kUsualKeyWords> low;
+  std::array<uint64_t, kUsualKeyWords> high;
 
   // Whether a key of so many words belongs there, if the version still stands.
   [[gnu::always_inline]] bool covers(const uint64_t* key, size_t words) const {

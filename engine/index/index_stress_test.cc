@@ -199,8 +199,8 @@ TEST_P(IndexStressTest, YoungIndexesGrowUnderThreadsThatAreHeldUp) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, IndexStressTest,
                          testing::Values(Kind{"Btree1", false, 1}, Kind{"Btree3", false, 3},
-                                         Kind{"Btree9", false, 9}, Kind{"Hash1", true, 1},
-                                         Kind{"Hash2", true, 2}),
+                                         Kind{"Btree9", false, 9}, Kind{"Btree40", false, 40},
+                                         Kind{"Hash1", true, 1}, Kind{"Hash2", true, 2}),
                          [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
 
 }  // namespace

@@ -270,9 +270,10 @@ TEST_P(IndexTest, AWalkFindsAllOfMoreEntriesThanAPieceHolds) {
 INSTANTIATE_TEST_SUITE_P(Kinds, IndexTest,
                          testing::Values(Kind{"Btree1", false, 1}, Kind{"Btree2", false, 2},
                                          Kind{"Btree4", false, 4}, Kind{"Btree7", false, 7},
-                                         Kind{"Btree16", false, 16}, Kind{"Hash1", true, 1},
+                                         Kind{"Btree16", false, 16}, Kind{"Btree17", false, 17},
+                                         Kind{"Btree130", false, kMaxKeyWords}, Kind{"Hash1", true, 1},
                                          Kind{"Hash2", true, 2}, Kind{"Hash3", true, 3},
-                                         Kind{"Hash16", true, 16}),
+                                         Kind{"Hash16", true, 16}, Kind{"Hash130", true, kMaxKeyWords}),
                          [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
 
 }  // namespace

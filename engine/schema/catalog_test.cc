@@ -37,7 +37,7 @@ TEST(Catalog, KeepsTablesColumnsAndIndexesInOrderOfDeclaration) {
 
 TEST(Catalog, RefusesWhatCannotBe) {
   const std::vector<Column> columns = {
-      {"id", kIntType, false}, {"a", varchar(60), true}, {"b", varchar(100), false}};
+      {"id", kIntType, false}, {"a", varchar(600), true}, {"b", varchar(1000), false}};
   struct Row {
     const char* what;
     std::vector<Column> columns;
@@ -51,7 +51,7 @@ TEST(Catalog, RefusesWhatCannotBe) {
       {"t", {{"x", Type{.kind = TypeKind::kInt, .is_array = true}}}, {}, "int[]"},
       {"t", {{"x", Type{.kind = TypeKind::kVarchar}}}, {}, "bound"},
       {"t", {{"x", Type{.kind = TypeKind::kNumeric}}}, {}, "precision"},
-      {"t", {{"x", varchar(200)}}, {ColumnId{0}}, "200 bytes"},
+      {"t", {{"x", varchar(2000)}}, {ColumnId{0}}, "2000 bytes"},
       {"t", columns, {ColumnId{0}, ColumnId{0}}, "twice"},
       {"t", columns, {ColumnId{7}}, "does not have"},
   };

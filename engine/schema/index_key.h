@@ -7,7 +7,8 @@
 //             The bytes are then read as big-endian 64-bit words, so that comparing words compares bytes. An
 //             index that is not unique has the primary key's columns appended (without one: the row's slot
 //             number), so every key in a tree is unique and equal keys come in primary-key order.
-// Invariants  all keys of an index have the same number of words.
+// Invariants  all keys of an index have the same number of words. Of a key's array only so many mean
+//             anything.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +21,23 @@
 
 namespace mneme {
 
-inline constexpr size_t kMaxKeyWords = 16;
+// Four columns of VARCHAR(255) and their NULL bytes fit.
+inline constexpr size_t kMaxKeyWords = 130;
+// What most keys have at most. Wider ones are not looked up ahead, and are put in one by one, without hints:
+// so what these keep of keys stays small.
+inline constexpr size_t kUsualKeyWords = 16;
 
 struct IndexKey {
-  std::array<uint64_t, kMaxKeyWords> words;
   uint32_t word_count = 0;
+  std::array<uint64_t, kMaxKeyWords> words;
+
+  IndexKey() = default;
+  IndexKey(const IndexKey& other) { copy(other); }
+  IndexKey& operator=(const IndexKey& other) {
+    copy(other);
+    return *this;
+  }
+  ~IndexKey() = default;
 
   std::span<const uint64_t> span() const { return {words.data(), word_count}; }
   bool operator==(const IndexKey& other) const { return std::ranges::equal(span(), other.span()); }
@@ -34,6 +47,15 @@ struct IndexKey {
       if (words[i] != other.words[i]) return words[i] <=> other.words[i];
     }
     return std::strong_ordering::equal;
+  }
+
+ private:
+  // Few words, mostly: these take no loop.
+  void copy(const IndexKey& other) {
+    constexpr size_t kFew = 4;
+    word_count = other.word_count;
+    for (size_t i = 0; i < kFew; ++i) words[i] = other.words[i];
+    for (size_t i = kFew; i < word_count; ++i) words[i] = other.words[i];
   }
 };
 

@@ -223,8 +223,10 @@ std::optional<KeyRange> KeyCodec::of_prefix(std::span<const Value> prefix) const
 
 std::optional<KeyRange> KeyCodec::of_range(std::span<const Value> prefix, const std::optional<Bound>& lower,
                                            const std::optional<Bound>& upper) const {
-  KeyBytes low{};
-  KeyBytes high{};
+  KeyBytes low;
+  KeyBytes high;
+  std::memset(low.data(), 0, 8 * word_count_);
+  std::memset(high.data(), 0, 8 * word_count_);
   if (!append_prefix(prefix, low.data())) return std::nullopt;
   const uint32_t fixed = prefix.empty() ? 0 : parts_[prefix.size() - 1].end();
   std::memcpy(high.data(), low.data(), fixed);

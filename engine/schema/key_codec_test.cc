@@ -45,6 +45,7 @@ Entry real(double v) {
 }
 
 std::vector<Column1> all_types() {
+  static const std::string long_a(499, 'a'), longer_a(500, 'a'), longer_a_yet(501, 'a');
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const int128 huge = int128{1} << 100;
@@ -75,6 +76,10 @@ std::vector<Column1> all_types() {
        string_type(TypeKind::kVarchar, 3),
        {text(""), text(" "), text("a"), text("a "), text("ab"), text("abc"), text("abcd", false), text("abd"),
         text("b"), text("zzz"), text("zzza", false), text("~~~"), text("~~~~", false)}},
+      {"varchar(500)",
+       string_type(TypeKind::kVarchar, 500),
+       {text(""), text(long_a.c_str()), text(longer_a.c_str()), text(longer_a_yet.c_str(), false),
+        text("b")}},
       {"char(2)",
        string_type(TypeKind::kChar, 2),
        {text(""), text("a"), text("ab"), text("abc", false), text("b")}},

@@ -12,9 +12,9 @@ namespace mneme {
 namespace {
 
 // Few words, so the call that std::copy becomes would take longer than the work.
-void copy_key(const IndexKey& from, IndexCursor::Key& to) {
+void copy_key(const IndexKey& from, std::array<uint64_t, kUsualKeyWords>& to) {
   constexpr size_t kFew = 4;
-  static_assert(kFew <= kMaxKeyWords);
+  static_assert(kFew <= kUsualKeyWords);
   std::memcpy(to.data(), from.words.data(), kFew * sizeof(uint64_t));
   for (size_t i = kFew; i < from.word_count; ++i) to[i] = from.words[i];
 }
@@ -32,6 +32,11 @@ void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
       continue;
     }
     const Index& index = *database.index(lookup.index).index;
+    if (index.key_words() > kUsualKeyWords) {
+      entry.rows = nullptr;
+      ++count_;
+      continue;
+    }
     entry.id = lookup.index;
     entry.index = &index;
     entry.rows = lookup.is_place ? nullptr : &database.table_of(lookup.index).rows();

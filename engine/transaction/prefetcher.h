@@ -6,6 +6,7 @@
 //             them one after the other, and still have a whole group's misses under way at once. A row that
 //             was found may tell what to look up next: peek() -> add(lookups), the group's next round ->
 //             step() and so on.
+//             Look-ups in an index whose keys are wider than usual are left out.
 // Source      Chen et al., "Improving Hash Join Performance through Prefetching" (ICDE'04): group
 //             prefetching.
 // Threads     one owner; beside any number of writers (Index::probe). No transaction need run.
@@ -74,16 +75,17 @@ class Prefetcher {
   void forget() { count_ = round_count_ = under_way_ = 0; }
 
  private:
+  using Key = std::array<uint64_t, kUsualKeyWords>;
   struct Entry {
     IndexId id;
     const Index* index;
     const Table* rows;  // nullptr: no row is wanted, only its index's node
     ImageParts parts;
     IndexProbe probe;
-    IndexCursor::Key key;
+    Key key;
   };
 
-  static bool begins_with(const IndexCursor::Key& key, const IndexKey& prefix) {
+  static bool begins_with(const Key& key, const IndexKey& prefix) {
     // Few words, so the call that std::equal becomes would take longer than the work.
     uint64_t difference = 0;
     for (size_t i = 0; i < prefix.word_count; ++i) difference |= key[i] ^ prefix.words[i];

@@ -140,7 +140,8 @@ AccessStatus UnloggedWriter::insert_image(TableId id, const std::byte* image, Ro
 
 AccessStatus UnloggedWriter::insert_later(TableId id, const std::byte* image) {
   const std::vector<TableIndex>& indexes = database_.table(id).indexes();
-  if (indexes.size() != 1 || !indexes[0].is_primary) return insert_image(id, image);
+  if (indexes.size() != 1 || !indexes[0].is_primary || indexes[0].index->key_words() > kUsualKeyWords)
+    return insert_image(id, image);
   if (waiting_count_ == kMostWaiting || (waiting_count_ > 0 && waiting_for_ != indexes[0].id)) link_waiting();
   Row* const row = take_new_row(id, image);
   if (row == nullptr) return AccessStatus::kOutOfMemory;
@@ -155,12 +156,12 @@ void UnloggedWriter::link_waiting() {
   IndexedTable& table = database_.table_of(waiting_for_);
   const TableIndex& index = table.indexes()[0];
   const size_t words = index.codec->word_count();
-  std::array<std::array<uint64_t, kMaxKeyWords>, kMostWaiting> keys;
+  std::array<std::array<uint64_t, kUsualKeyWords>, kMostWaiting> keys;
   std::array<IndexEntry, kMostWaiting> entries;
   const size_t count = std::exchange(waiting_count_, 0);
   for (size_t i = 0; i < count; ++i) {
     if (!index.codec->put_row(waiting_[i]->image(), keys[i].data()))
-      keys[i] = table.entry_key(index, waiting_[i]->image(), waiting_[i]).words;
+      std::ranges::copy(table.entry_key(index, waiting_[i]->image(), waiting_[i]).span(), keys[i].begin());
     entries[i] = {keys[i].data(), waiting_[i]};
   }
   const auto are_neighbours = [&](size_t i) {

@@ -17,15 +17,18 @@ namespace {
 // primary key's own.
 bool has_duplicates(const IndexedTable& table, const TableIndex& index) {
   if (!index.is_primary && !index.has_whole_key_suffix) return false;
-  std::vector<IndexKey> keys;
+  const size_t width = index.codec->word_count();
+  std::vector<uint64_t> words;  // of one key after the other
   table.rows().for_each_live(0, table.rows().slot_end(), [&](const Row* row) {
-    if (!index.codec->has_null(row->image())) keys.push_back(index.codec->of_row(row->image(), 0));
+    if (index.codec->has_null(row->image())) return;
+    const IndexKey key = index.codec->of_row(row->image(), 0);
+    words.insert(words.end(), key.span().begin(), key.span().end());
   });
-  const auto below = [](const IndexKey& a, const IndexKey& b) {
-    return std::ranges::lexicographical_compare(a.span(), b.span());
-  };
-  std::ranges::sort(keys, below);
-  const auto equal = [&](const IndexKey& a, const IndexKey& b) { return !below(a, b) && !below(b, a); };
+  std::vector<const uint64_t*> keys;
+  for (size_t at = 0; at < words.size(); at += width) keys.push_back(words.data() + at);
+  const auto order = [&](const uint64_t* a, const uint64_t* b) { return compare_words(a, b, width); };
+  std::ranges::sort(keys, [&](const uint64_t* a, const uint64_t* b) { return order(a, b) < 0; });
+  const auto equal = [&](const uint64_t* a, const uint64_t* b) { return order(a, b) == 0; };
   return std::ranges::adjacent_find(keys, equal) != keys.end();
 }
 

@@ -1,5 +1,7 @@
 #include "recovery/rows/change_buckets.h"
 
+#include <algorithm>
+#include <bit>
 #include <new>
 
 namespace mneme {
@@ -16,8 +18,9 @@ std::byte* BucketMemory::take(size_t bytes) {
   return taken;
 }
 
-bool ChangeBucket::next_chunk(BucketMemory& memory) {
-  const size_t bytes = std::clamp<size_t>(2 * size_t{chunk_bytes_}, kFirstChunkBytes, kMaxChunkBytes);
+bool ChangeBucket::next_chunk(BucketMemory& memory, size_t room) {
+  const size_t wanted = std::max(2 * size_t{chunk_bytes_}, sizeof(Chunk) + room);
+  const size_t bytes = std::clamp(std::bit_ceil(wanted), kFirstChunkBytes, kMaxChunkBytes);
   std::byte* taken = memory.take(bytes);
   if (taken == nullptr) return false;
   auto* chunk = new (taken) Chunk;

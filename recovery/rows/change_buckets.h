@@ -56,7 +56,7 @@ class ChangeBucket {
   // False: no memory.
   bool add(const ShuffledChange& change, std::span<const uint64_t> key, BucketMemory& memory) {
     const size_t bytes = sizeof change + key.size_bytes();
-    if (static_cast<size_t>(end_ - at_) < bytes && !next_chunk(memory)) return false;
+    if (static_cast<size_t>(end_ - at_) < bytes && !next_chunk(memory, bytes)) return false;
     std::memcpy(at_, &change, sizeof change);
     std::ranges::copy(key, reinterpret_cast<uint64_t*>(at_ + sizeof change));
     at_ += bytes;
@@ -85,9 +85,10 @@ class ChangeBucket {
     Chunk* next = nullptr;
     const std::byte* filled_to = nullptr;  // but for the last chunk's
   };
-  static_assert(kFirstChunkBytes >= sizeof(Chunk) + sizeof(ShuffledChange) + 8 * kMaxKeyWords);
+  static_assert(kMaxChunkBytes >= sizeof(Chunk) + sizeof(ShuffledChange) + 8 * kMaxKeyWords);
 
-  bool next_chunk(BucketMemory& memory);
+  // One with room for so many bytes.
+  bool next_chunk(BucketMemory& memory, size_t room);
 
   Chunk* first_ = nullptr;
   Chunk* last_ = nullptr;

@@ -357,19 +357,19 @@ END; $$;
 )";
 
 // Loops whose iterations stand apart and loops whose don't, arrays, prefixes of keys, a table without a key,
-// deletes, an index whose column changes.
+// deletes, an index whose column changes, and whose keys are wider than usual.
 inline constexpr std::string_view kOrdersSql = R"(
 CREATE TABLE shop (w_id INT NOT NULL, w_next INT NOT NULL, w_sum NUMERIC(12,2) NOT NULL, PRIMARY KEY (w_id));
-CREATE TABLE stock (s_w INT NOT NULL, s_i INT NOT NULL, s_quantity INT NOT NULL, s_note VARCHAR(20) NOT NULL,
+CREATE TABLE stock (s_w INT NOT NULL, s_i INT NOT NULL, s_quantity INT NOT NULL, s_note VARCHAR(200) NOT NULL,
                     PRIMARY KEY (s_w, s_i));
 CREATE INDEX stock_by_note ON stock (s_w, s_note);
 CREATE TABLE orders (o_w INT NOT NULL, o_id INT NOT NULL, o_lines INT NOT NULL, PRIMARY KEY (o_w, o_id));
 CREATE TABLE line (l_w INT NOT NULL, l_o INT NOT NULL, l_n INT NOT NULL, l_i INT NOT NULL, l_left INT,
-                   l_text VARCHAR(40) NOT NULL, PRIMARY KEY (l_w, l_o, l_n));
+                   l_text VARCHAR(240) NOT NULL, PRIMARY KEY (l_w, l_o, l_n));
 CREATE TABLE history (h_w INT NOT NULL, h_amount NUMERIC(6,2) NOT NULL, h_text VARCHAR(20),
                       h_at TIMESTAMP NOT NULL);
 
-CREATE PROCEDURE add_shop(p_w INT, p_note VARCHAR(20)) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE add_shop(p_w INT, p_note VARCHAR(200)) LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO shop (w_id, w_next, w_sum) VALUES (p_w, 1, 0);
     FOR v_i IN 0..7 LOOP
@@ -380,7 +380,7 @@ END; $$;
 CREATE PROCEDURE place(p_w INT, p_items INT[], p_from INT[], INOUT r_id INT) LANGUAGE plpgsql AS $$
 DECLARE
     v_left INT;
-    v_note VARCHAR(20);
+    v_note VARCHAR(200);
 BEGIN
     UPDATE shop SET w_next = w_next + 1 WHERE w_id = p_w RETURNING w_next - 1 INTO r_id;
     IF NOT FOUND OR cardinality(p_items) <> cardinality(p_from) THEN

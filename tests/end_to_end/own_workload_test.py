@@ -119,6 +119,35 @@ BEGIN SELECT nights INTO v FROM guest WHERE room = p; UPDATE guest SET nights = 
                     self.assertEqual(recovered["state_digest"], ran["state_digest"])
             shutil.rmtree(directory)
 
+    def test_keys_of_hundreds_of_bytes_are_recovered(self):
+        schema = self.folder / "club.sql"
+        schema.write_text("""CREATE TABLE member (email VARCHAR(255) PRIMARY KEY, name VARCHAR(255) NOT NULL UNIQUE, visits INT NOT NULL);
+CREATE INDEX member_by_visits ON member (visits, name);
+CREATE PROCEDURE visit(p INT) LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE member SET visits = visits + 1 WHERE email = lpad(p::text, 250, 'e');
+    IF NOT FOUND THEN
+        INSERT INTO member VALUES (lpad(p::text, 250, 'e'), lpad(p::text, 240, 'n'), 1);
+    END IF;
+END $$;
+CREATE PROCEDURE quit(p INT) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM member WHERE name = lpad(p::text, 240, 'n'); END $$;
+CREATE PROCEDURE cut(p INT) LANGUAGE plpgsql AS $$
+BEGIN DELETE FROM member WHERE visits = 3 AND name > lpad(p::text, 240, 'n') AND name <= lpad(p::text, 239, 'n') || 'z'; END $$;
+""")
+        calls = self.folder / "calls.csv"
+        calls.write_text("visit,=1..400\n" * 8 + "quit,=1..400\ncut,=1..400\n")
+        for execution in ("interpreted", "native"):
+            directory = self.folder / execution
+            ran = self.report("run", schema, "--calls", calls, "--data-dir", directory, "--log", "all", "--transactions", 3000,
+                              "--threads", 2, "--execution", execution)
+            self.assertGreater(ran["committed"], 2000)
+            for scheme in ("clr", "clr-p", "llr", "llr-p", "plr"):
+                how = ("--execution", execution) if scheme.startswith("clr") else ()
+                with self.subTest(execution=execution, scheme=scheme):
+                    recovered = self.report("recover", directory, "--scheme", scheme, "--threads", 2, *how)
+                    self.assertEqual(recovered["state_digest"], ran["state_digest"])
+            self.succeed("verify", directory)
+
     def test_refuses_what_does_not_fit(self):
         directory = self.folder / "database"
         self.refuse(BAD_ARGUMENTS, ["--calls FILE.csv"], "run", FILES[0], "--data-dir", directory)
