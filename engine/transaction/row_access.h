@@ -49,6 +49,14 @@ struct RowLookup {
   bool is_place = false;
 };
 
+// Why a row was refused (kDuplicateKey): the unique index in which another stands under its key, and its
+// image, which is there until the next access. Of several indexes the first, the primary key's before the
+// others.
+struct KeyRefusal {
+  IndexId index;
+  const std::byte* image = nullptr;
+};
+
 // Why rows are looked for. Where rows are locked, those to be changed are locked against readers at once: two
 // transactions that both read first, and then want more, would be in each other's way.
 enum class Purpose : uint8_t {
@@ -93,6 +101,9 @@ class RowAccess {
   virtual AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) = 0;
 
   virtual AccessStatus erase(TableId table, RowRef& row) = 0;
+
+  // After kDuplicateKey. Without an index where the access does not tell, as those that replay do not.
+  virtual KeyRefusal refusal() const { return {}; }
 
   // What was changed up to here; nullptr where changes can't be taken back. go_back_to() takes back what came
   // later, and returns false where another transaction is in the way. Text that was read since stays.

@@ -92,6 +92,7 @@ class Transaction final : public RowAccess {
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override;
   AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) override;
   AccessStatus erase(TableId table, RowRef& row) override;
+  KeyRefusal refusal() const override { return refusal_; }
   // All stages at once. A caller that can do something else between them uses a Prefetcher of its own.
   void prefetch(std::span<const RowLookup> lookups) override;
   // The next round of what was fetched since the transaction began; prefetcher() has what was found.
@@ -194,6 +195,10 @@ class Transaction final : public RowAccess {
   AccessStatus add_entries(Row* row, IndexedTable& table, const std::byte* image, const std::byte* old_image);
   AccessStatus add_entry(Row* row, IndexedTable& table, const TableIndex& index, const IndexKey& key);
   AccessStatus check_unique(const Row* row, const TableIndex& index, const std::byte* image);
+  AccessStatus refuse_key(const TableIndex& index, const std::byte* image) {
+    refusal_ = {index.id, image};
+    return AccessStatus::kDuplicateKey;
+  }
   bool claim(WriteEntry& write);
   AccessStatus update_keys(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
   AccessStatus move(IndexedTable& table, WriteEntry& write, std::byte* image, RowRef& row);
@@ -227,6 +232,7 @@ class Transaction final : public RowAccess {
   RowLocks* locks_ = nullptr;    // the worker's, under two-phase locking
   bool running_ = false;
   Lsn highest_seen_;  // of versions that the read set doesn't hold
+  KeyRefusal refusal_;
 };
 
 }  // namespace mneme

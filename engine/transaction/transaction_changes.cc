@@ -85,7 +85,7 @@ AccessStatus Transaction::claim_key(IndexedTable& table, std::byte* image, Write
 AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* image, WriteEntry*& write) {
   write = own_write(row);
   if (write != nullptr) {
-    if (!write->is_erased) return AccessStatus::kDuplicateKey;
+    if (!write->is_erased) return refuse_key(*table.primary(), image);
     if (!claim(*write)) return conflict(ConflictCause::kClaim);
     write->is_erased = false;
     write->image = image;
@@ -97,7 +97,7 @@ AccessStatus Transaction::take_over(IndexedTable& table, Row* row, std::byte* im
   if (word.is_locked()) return conflict(ConflictCause::kClaim);
   if (word.is_live()) {
     note_read(row, word.version());
-    return AccessStatus::kDuplicateKey;
+    return refuse_key(*table.primary(), image);
   }
   worker_.make_room();
   // A free row is on its way out of the index; a claimed one is somebody else's.
@@ -128,8 +128,7 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
       row->set_word(RowWord());
       table.rows().free(worker_.slots(table), row);
       apply_own_changes();
-      return status == Index::InsertStatus::kExists ? AccessStatus::kDuplicateKey
-                                                    : AccessStatus::kOutOfMemory;
+      return status == Index::InsertStatus::kExists ? refuse_key(primary, image) : AccessStatus::kOutOfMemory;
     }
     scratch_.created.push_back({&primary, &table, row, key});
   }
@@ -165,7 +164,7 @@ AccessStatus Transaction::check_unique(const Row* row, const TableIndex& index, 
   const AccessStatus status = scan_parts(index.id, {key, key}, Direction::kForward, ImageParts(),
                                          Purpose::kRead, [&](const RowRef& other) {
                                            if (static_cast<Copy*>(other.handle)->row == row) return true;
-                                           found = AccessStatus::kDuplicateKey;
+                                           found = refuse_key(index, image);
                                            return false;
                                          });
   return status == AccessStatus::kOk ? found : status;

@@ -8,6 +8,7 @@
 #include "base/memory/arena.h"
 #include "engine/schema/schema.h"
 #include "engine/transaction/row_access.h"
+#include "procedures/interpreter/duplicate_key.h"
 #include "procedures/interpreter/frame.h"
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/values/expression.h"
@@ -70,7 +71,7 @@ struct RunState {
         outcome = {Outcome::Kind::kOutOfMemory, "", "", operation.where};
         return false;
       case AccessStatus::kDuplicateKey:
-        (void)fail_duplicate_key(schema, operation, arena, context.error);
+        (void)fail_duplicate_key(schema, operation, rows->refusal(), arena, context.error);
         return raise(operation.where);
       case AccessStatus::kOk:
       case AccessStatus::kAbsent:

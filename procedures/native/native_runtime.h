@@ -18,6 +18,7 @@
 #include "engine/transaction/replay_access.h"
 #include "engine/transaction/row_access.h"
 #include "engine/transaction/transaction.h"
+#include "procedures/interpreter/duplicate_key.h"
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/interpreter/native_abi.h"
 #include "procedures/native/native_rows.h"
@@ -85,7 +86,7 @@ using ir::SourceLocation;
 [[gnu::cold, gnu::noinline]] inline bool refuse(NativeRun& run, AccessStatus status, uint32_t operation_id) {
   const ir::Operation& operation = run.procedure->operations[operation_id];
   if (status == AccessStatus::kDuplicateKey) {
-    (void)fail_duplicate_key(*run.schema, operation, *run.arena, *run.error);
+    (void)fail_duplicate_key(*run.schema, operation, run.rows->refusal(), *run.arena, *run.error);
     return raise(run, operation.where);
   }
   CHECK(status == AccessStatus::kConflict || status == AccessStatus::kOutOfMemory);
@@ -116,6 +117,12 @@ constexpr Type numeric_of(uint8_t precision, uint8_t scale) {
   Type type = plain_type(TypeKind::kNumeric);
   type.precision = precision;
   type.scale = scale;
+  return type;
+}
+constexpr Type timestamp_of(uint8_t precision, bool is_zoned) {
+  Type type = plain_type(TypeKind::kTimestamp);
+  type.precision = precision;
+  type.is_zoned = is_zoned;
   return type;
 }
 constexpr Type string_of(TypeKind kind, uint16_t length, bool is_text = false) {

@@ -52,7 +52,7 @@ std::byte* MapAccess::new_image(TableId table) {
 AccessStatus MapAccess::insert_image(TableId table, std::byte* new_image) {
   Image image = copy_of(table, new_image);
   const Slot slot = next_slot_++;
-  if (!keys_are_free(table, slot, image.get())) return AccessStatus::kDuplicateKey;
+  if (!keys_are_free(table, slot, image)) return AccessStatus::kDuplicateKey;
   undo_.push_back({table, slot, exchange(table, slot, std::move(image))});
   return AccessStatus::kOk;
 }
@@ -62,7 +62,7 @@ AccessStatus MapAccess::update(TableId table, RowRef& row, std::span<const Colum
   Image image = copy_of(table, row.image);
   for (const ColumnValue& change : changes)
     schema_.layout(table).set(image.get(), change.column, change.value);
-  if (!keys_are_free(table, slot, image.get())) return AccessStatus::kDuplicateKey;
+  if (!keys_are_free(table, slot, image)) return AccessStatus::kDuplicateKey;
   undo_.push_back({table, slot, exchange(table, slot, std::move(image))});
   row = ref(table, slot);
   return AccessStatus::kOk;
@@ -122,10 +122,13 @@ MapAccess::Image MapAccess::copy_of(TableId table, const std::byte* image) const
   return copy;
 }
 
-bool MapAccess::keys_are_free(TableId table, Slot slot, const std::byte* image) const {
+bool MapAccess::keys_are_free(TableId table, Slot slot, Image& image) {
   for (IndexId index : schema_.catalog().table(table).indexes) {
-    const auto found = indexes_[index.value].find(schema_.codec(index).of_row(image, slot));
-    if (found != indexes_[index.value].end() && found->second != slot) return false;
+    const auto found = indexes_[index.value].find(schema_.codec(index).of_row(image.get(), slot));
+    if (found == indexes_[index.value].end() || found->second == slot) continue;
+    refused_image_ = std::move(image);
+    refusal_ = {index, refused_image_.get()};
+    return false;
   }
   return true;
 }

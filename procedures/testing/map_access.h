@@ -29,6 +29,7 @@ class MapAccess final : public RowAccess {
   AccessStatus update(TableId table, RowRef& row, std::span<const ColumnValue> changes) override;
   AccessStatus change_parts(TableId table, RowRef& row, ImageParts changed, std::byte*& image) override;
   AccessStatus erase(TableId table, RowRef& row) override;
+  KeyRefusal refusal() const override { return refusal_; }
 
   void commit() {
     undo_.clear();
@@ -52,8 +53,9 @@ class MapAccess final : public RowAccess {
   };
 
   Image copy_of(TableId table, const std::byte* image) const;
-  // Whether no other row than `slot` has one of the image's unique keys.
-  bool keys_are_free(TableId table, Slot slot, const std::byte* image) const;
+  // Whether no other row than `slot` has one of the image's unique keys. Where one has, the image is kept as
+  // refused.
+  bool keys_are_free(TableId table, Slot slot, Image& image);
   void link(TableId table, Slot slot, const std::byte* image);
   void unlink(TableId table, Slot slot, const std::byte* image);
   // Puts an image (or nothing) in a row's place and returns the one that was there.
@@ -64,6 +66,8 @@ class MapAccess final : public RowAccess {
   std::vector<std::map<Slot, Image>> rows_;        // by TableId
   std::vector<std::map<IndexKey, Slot>> indexes_;  // by IndexId
   std::vector<Undo> undo_;
+  KeyRefusal refusal_;
+  Image refused_image_;
   std::vector<Image> new_images_;  // handed out by new_image() since the last commit() or roll_back()
   Slot next_slot_ = 1;
 };

@@ -4,23 +4,6 @@
 
 namespace mneme {
 
-bool fail_duplicate_key(const Schema& schema, const ir::Operation& operation, Arena& arena, SqlError& error) {
-  const TableDefinition& table = schema.catalog().table(operation.access[0].table);
-  const IndexDefinition* only = nullptr;
-  size_t count = 0;
-  for (IndexId index : table.indexes) {
-    if (!schema.catalog().index(index).unique) continue;
-    only = &schema.catalog().index(index);
-    ++count;
-  }
-  if (count == 1) {
-    return fail(error, arena, sqlstate::kUnique, "duplicate key value violates unique constraint \"{}\"",
-                only->name);
-  }
-  return fail(error, arena, sqlstate::kUnique,
-              "duplicate key value violates one of the {} unique constraints of \"{}\"", count, table.name);
-}
-
 bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& arena, SqlError& error) {
   const TableDefinition& definition = schema.catalog().table(table);
   return fail(error, arena, sqlstate::kNotNull,

@@ -15,10 +15,6 @@
 
 namespace mneme {
 
-// Which of several unique indexes has the key already, the rows' door does not tell.
-[[nodiscard]] bool fail_duplicate_key(const Schema& schema, const ir::Operation& operation, Arena& arena,
-                                      SqlError& error);
-
 [[nodiscard]] bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& arena,
                                  SqlError& error);
 

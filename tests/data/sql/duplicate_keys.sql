@@ -1,0 +1,28 @@
+-- What is said of rows that a unique index refuses: which, and the key that is there.
+SET client_min_messages = warning;
+CREATE TABLE u (id INT PRIMARY KEY, email VARCHAR(40) UNIQUE, "My Code" CHAR(4), n NUMERIC(6,2), at TIMESTAMPTZ, d DATE, b BOOLEAN, UNIQUE ("My Code", n), CONSTRAINT when_and UNIQUE (at, d, b));
+INSERT INTO u VALUES (1, 'a@b', 'ab', 1.5, '2024-01-01', '2024-02-02', true), (2, 'c@d', 'cd', 2.5, '2024-01-02', '2024-02-03', false);
+INSERT INTO u VALUES (1, 'x', 'xx', 1, NULL, NULL, NULL);
+INSERT INTO u VALUES (3, 'a@b', 'xx', 1, NULL, NULL, NULL);
+INSERT INTO u VALUES (3, 'x', 'ab', 1.5, NULL, NULL, NULL);
+INSERT INTO u VALUES (3, 'x', 'abc', 1.5, '2024-01-01 00:00+00', '2024-02-02', true);
+INSERT INTO u VALUES (1, 'a@b', 'ab', 1.5, '2024-01-01', '2024-02-02', true);
+UPDATE u SET email = 'c@d' WHERE id = 1;
+UPDATE u SET id = 2 WHERE id = 1;
+UPDATE u SET "My Code" = 'cd', n = 2.50 WHERE id = 1;
+INSERT INTO u VALUES (7, 'q', 'qq', 7, NULL, NULL, NULL), (8, 'q', 'rr', 7, NULL, NULL, NULL);
+INSERT INTO u (id, email) SELECT id + 10, email FROM u;
+CREATE PROCEDURE ins(p INT, q TEXT) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO u (id, email) VALUES (p, q); END $$;
+CALL ins(100, 'a@b');
+CALL ins(1, 'zz');
+CREATE PROCEDURE caught(p INT, q TEXT, INOUT r TEXT) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO u (id, email) VALUES (p, q); EXCEPTION WHEN unique_violation THEN r := SQLERRM; END $$;
+CALL caught(100, 'a@b', '');
+CREATE UNIQUE INDEX u_d ON u (d);
+INSERT INTO u (id, d) VALUES (50, '2024-02-02');
+CREATE TABLE nopk (a INT UNIQUE, b TEXT UNIQUE);
+INSERT INTO nopk VALUES (1, 'x'), (2, 'y');
+INSERT INTO nopk VALUES (1, 'z');
+INSERT INTO nopk VALUES (3, 'y');
+UPDATE nopk SET b = 'y' WHERE a = 1;
+INSERT INTO u VALUES (1, 'x', 'xx', 1, NULL, NULL, NULL) ON CONFLICT (email) DO NOTHING;
+INSERT INTO u (id, email) VALUES (300, 'a@b') ON CONFLICT (id) DO UPDATE SET n = 3;
