@@ -29,7 +29,10 @@ std::string to_string(const Type& type) {
         if (type.is_text) return "text";
         return type.length == 0 ? "varchar" : fmt::format("varchar({})", type.length);
       case TypeKind::kTimestamp:
-        return "timestamp";
+        return fmt::format(
+            "timestamp{}{}",
+            type.precision == 0 || type.precision == 7 ? "" : fmt::format("({})", type.precision - 1),
+            type.is_zoned ? " with time zone" : "");
       case TypeKind::kDate:
         return "date";
       case TypeKind::kDecimal:

@@ -19,7 +19,7 @@ enum class TypeKind : uint8_t {
   kDouble,
   kChar,       // char(n): trailing blanks count for nothing, and are not kept
   kVarchar,    // varchar(n), and text with a bound (see Catalog)
-  kTimestamp,  // microseconds since 2000-01-01 00:00:00, without time zone
+  kTimestamp,  // microseconds since 2000-01-01 00:00:00; see is_zoned
   kDate,       // days since 2000-01-01
   kDecimal,    // exact, its digits after the point its own: of queries alone, never stored
   kNull,       // the type of a bare NULL, until its context gives it one
@@ -29,12 +29,16 @@ struct Type {
   TypeKind kind = TypeKind::kNull;
   bool is_array = false;
   // kNumeric: total digits and digits after the point. precision 0: an intermediate result, up to 38 digits.
+  // kTimestamp: precision is one more than the digits of a second that are kept; 0: all six, as 7.
   uint8_t precision = 0;
   uint8_t scale = 0;
   // kChar, kVarchar: the most characters, and a column's bytes. 0: an intermediate result without a bound.
   uint16_t length = 0;
   // kVarchar declared as text: the same values as varchar, printed as text.
   bool is_text = false;
+  // kTimestamp with time zone: a moment, counted and shown in UTC. Without: what a clock there shows, so that
+  // the two are converted without a change.
+  bool is_zoned = false;
   // kVarchar of a query's: the text spells an array of such elements. kNull: it is a text.
   TypeKind elements = TypeKind::kNull;
 

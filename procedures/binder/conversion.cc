@@ -218,6 +218,13 @@ Type text_type() {
   return type;
 }
 
+Type array_type_of(const Type& element) {
+  Type array = text_type();
+  array.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
+  array.is_zoned = element.is_zoned;
+  return array;
+}
+
 Type element_of(const Type& array) {
   switch (array.elements) {
     case TypeKind::kNull:
@@ -228,7 +235,7 @@ Type element_of(const Type& array) {
     case TypeKind::kDecimal:
       return kDecimalType;
     default:
-      return Type{.kind = array.elements};
+      return Type{.kind = array.elements, .is_zoned = array.is_zoned};
   }
 }
 
@@ -251,6 +258,10 @@ Expr convert(Expr expr, const Type& target) {
       case TypeKind::kVarchar:
         if (target.length == 0 || (from.length != 0 && from.length <= target.length)) return expr;
         break;
+      case TypeKind::kTimestamp:
+        if (target.precision != 0 && from.precision != target.precision) break;
+        expr.type.is_zoned = target.is_zoned;
+        return expr;
       default:
         return expr;
     }
@@ -285,6 +296,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
     if (target.kind == TypeKind::kVarchar && expr.type.kind == TypeKind::kVarchar)
       expr.type.is_text = target.is_text;
     expr.type.elements = target.elements;
+    expr.type.is_zoned = target.is_zoned;
     Expr cast = convert(std::move(expr), target);
     // A char(n) is cut, or filled up with blanks.
     if (cast.type.kind == TypeKind::kChar && cast.type.length < target.length)
@@ -319,7 +331,7 @@ Expr convert_to_text(Expr expr) {
               "came about; "
               "write CAST(... AS numeric(p,s)) first");
   }
-  if (expr.type.kind == TypeKind::kNumeric || expr.type.is_time()) require_certain_text(expr, "this text");
+  if (expr.type.kind == TypeKind::kNumeric) require_certain_text(expr, "this text");
   return make_cast(std::move(expr), text_type(), false);
 }
 
@@ -412,12 +424,6 @@ bool has_most_digits(const Digits& left, const Digits& right, uint32_t scale) {
 
 void require_certain_text(const Expr& expr, std::string_view what) {
   if (!expr.text_varies) return;
-  if (expr.type.kind == TypeKind::kTimestamp) {
-    refuse_as(
-        sqlstate::kNotSupported, expr.where,
-        "PostgreSQL prints this time with its zone, which is not supported; use LOCALTIMESTAMP, the same "
-        "time without it");
-  }
   if (expr.type.kind == TypeKind::kChar) {
     refuse_as(sqlstate::kNotSupported, expr.where,
               "with how many blanks PostgreSQL fills up {} depends on the value at hand; write CAST(... AS "
@@ -455,7 +461,8 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
       // As PostgreSQL: the first one's type, but nothing's bound.
       common->length = 0;
     } else if (common->is_time() && type.is_time()) {
-      if (type.kind == TypeKind::kTimestamp) common = type;
+      const bool is_zoned = common->is_zoned || type.is_zoned;
+      common = Type{.kind = TypeKind::kTimestamp, .is_zoned = is_zoned};
     } else if (common->kind != type.kind) {
       refuse_as(sqlstate::kDatatypeMismatch, result->where,
                 "{} has results of types {} and {}, which do not meet without a cast", construct,

@@ -19,6 +19,8 @@ Type numeric_type(uint32_t scale);
 Type text_type();
 
 // What an element of an array's text is read as.
+// The type of an array of a query: a text that spells its elements.
+Type array_type_of(const Type& element);
 Type element_of(const Type& array);
 
 // A literal, or a parameter of a statement, whose type its context decides.

@@ -227,8 +227,8 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   reference.type = names_.type_of(reference.variable);
   if (expr.qualifier.empty() && name == "current_date")
     return convert(std::move(reference), Type{.kind = TypeKind::kDate});
-  reference.text_varies =
-      names_.text_varies(reference.variable) || (expr.qualifier.empty() && name == "current_timestamp");
+  if (expr.qualifier.empty() && name == "current_timestamp") reference.type.is_zoned = true;
+  reference.text_varies = names_.text_varies(reference.variable);
   if (reference.type.is_array) {
     refuse(expr.where, "the array {} can't be used as a value; use {}[i], cardinality({}) or = ANY ({})",
            name, name, name, name);
@@ -457,6 +457,12 @@ static bool is_call_time(const syntax::Expr& expr) {
          (expr.text == "now" || expr.text == "transaction_timestamp" || expr.text == "statement_timestamp");
 }
 
+// CURRENT_TIMESTAMP(3): so many digits of a second.
+static bool is_rounded_time(const syntax::Expr& expr) {
+  return (expr.text == "current_timestamp" || expr.text == "localtimestamp") && expr.args.size() == 1 &&
+         expr.args[0].kind == syntax::ExprKind::kInteger && expr.args[0].text.size() == 1;
+}
+
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (!expr.qualifier.empty() && !names_.find_routine(expr.text))
     refuse_as(sqlstate::kUndefinedFunction, expr.where, "function public.{} does not exist", expr.text);
@@ -491,10 +497,19 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   }
   if (expr.text == "nextval" || expr.text == "currval" || expr.text == "setval" || expr.text == "lastval")
     return bind_sequence(expr);
+  if (is_rounded_time(expr)) {
+    syntax::Expr whole = expr;
+    whole.kind = syntax::ExprKind::kReference;
+    whole.args.clear();
+    syntax::TypeName type;
+    type.base = expr.text == "localtimestamp" ? "timestamp" : "timestamptz";
+    type.modifiers = {static_cast<uint32_t>(std::stoul(expr.args[0].text))};
+    type.where = expr.where;
+    return convert(bind(whole), names_.read_type(type));
+  }
   if (is_call_time(expr)) {
-    Expr time = make(ExprKind::kVariable, Type{.kind = TypeKind::kTimestamp}, expr.where);
+    Expr time = make(ExprKind::kVariable, Type{.kind = TypeKind::kTimestamp, .is_zoned = true}, expr.where);
     time.variable = names_.call_time();
-    time.text_varies = true;
     return time;
   }
   if (query_ != nullptr) {

@@ -147,6 +147,9 @@ ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::
 // extract() and date_trunc(), of a unit and a time.
 ir::Expr bind_extract(std::string_view name, std::vector<ir::Expr> args, ir::SourceLocation where);
 ir::Expr bind_truncation(std::string_view name, std::vector<ir::Expr> args, ir::SourceLocation where);
+// timezone(zone, time), which AT TIME ZONE stands for: of a moment what a clock there shows, and the other
+// way round. The zone is UTC.
+ir::Expr bind_time_zone(std::vector<ir::Expr> args);
 // + and - of dates and days, and of dates; what else is written with times is refused.
 ir::Expr bind_time_arithmetic(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
 

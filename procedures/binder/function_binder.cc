@@ -43,6 +43,7 @@ enum class Shape {
   kHex,      // to_hex: int or bigint
   kExtract,  // extract, date_part: a unit and a time
   kTruncateTime,
+  kTimeZone,
   kConcat,
 };
 
@@ -110,6 +111,7 @@ const std::map<std::string_view, Signature> kFunctions = {
     {"extract", {Function::kExtract, Shape::kExtract, 2, 2}},
     {"date_part", {Function::kExtract, Shape::kExtract, 2, 2}},
     {"date_trunc", {Function::kTruncateTime, Shape::kTruncateTime, 2, 2}},
+    {"timezone", {Function::kTruncateTime, Shape::kTimeZone, 2, 2}},
     {"concat", {Function::kConcatFunction, Shape::kConcat, 1, kMany}},
 };
 
@@ -330,6 +332,8 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       return bind_extract(name, std::move(args), where);
     case Shape::kTruncateTime:
       return bind_truncation(name, std::move(args), where);
+    case Shape::kTimeZone:
+      return bind_time_zone(std::move(args));
     case Shape::kText:
       return bind_text_function(signature, name, std::move(args), where);
     case Shape::kConcat:

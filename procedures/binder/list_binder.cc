@@ -123,8 +123,7 @@ Expr ExpressionBinder::spell_array(Expr literal, const Type& element) {
   }
   text.push_back('}');
   literal.constant = Value::of_text(strings_.emplace_back(fmt::to_string(text)));
-  literal.type = text_type();
-  literal.type.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
+  literal.type = array_type_of(element);
   return literal;
 }
 

@@ -34,6 +34,7 @@ const std::map<std::string_view, TypeKind> kTypeNames = {
     {"boolean", TypeKind::kBoolean},
     {"bool", TypeKind::kBoolean},
     {"timestamp", TypeKind::kTimestamp},
+    {"timestamptz", TypeKind::kTimestamp},
     {"date", TypeKind::kDate},
     {"real", TypeKind::kReal},
     {"float4", TypeKind::kReal},
@@ -41,7 +42,6 @@ const std::map<std::string_view, TypeKind> kTypeNames = {
 };
 
 const std::map<std::string_view, std::string_view> kTypeAdvice = {
-    {"timestamptz", "use timestamp (without time zone)"},
     {"time", "use timestamp"},
     {"interval", "it is accepted where a time is moved, as in now() - INTERVAL '1 day'; else use bigint"},
     {"money", "use numeric(12,2)"},
@@ -83,6 +83,15 @@ void read_numeric(const syntax::TypeName& name, Type& type) {
   type.scale = static_cast<uint8_t>(scale);
 }
 
+// More digits than six are six, as in PostgreSQL, with a warning there.
+void read_timestamp(const syntax::TypeName& name, Type& type) {
+  constexpr uint32_t kMostDigits = 6;
+  type.is_zoned = name.base == "timestamptz";
+  if (name.modifiers.empty()) return;
+  if (name.modifiers.size() > 1) refuse(name.where, "{} takes one number of digits", name.base);
+  type.precision = static_cast<uint8_t>(std::min(name.modifiers[0], kMostDigits) + 1);
+}
+
 void read_string_type(const syntax::TypeName& name, Type& type) {
   type.is_text = name.base == "text";
   if (type.is_text && !name.modifiers.empty()) refuse(name.where, "text takes no length; use varchar(n)");
@@ -111,7 +120,7 @@ Type read_plain_type(const syntax::TypeName& name) {
     refuse_as(
         sqlstate::kUndefinedObject, name.where,
         "the type {} is not supported; use smallint, int, bigint, numeric(p,s), real, double precision, "
-        "char(n), varchar(n), text, boolean, date or timestamp",
+        "char(n), varchar(n), text, boolean, date, timestamp or timestamptz",
         name.base);
   }
   Type type;
@@ -121,12 +130,8 @@ Type read_plain_type(const syntax::TypeName& name) {
     read_numeric(name, type);
   } else if (type.is_string()) {
     read_string_type(name, type);
-  } else if (type.kind == TypeKind::kTimestamp && !name.modifiers.empty()) {
-    if (name.modifiers != std::vector<uint32_t>{6}) {
-      refuse_as(sqlstate::kNotSupported, name.where,
-                "timestamp({}) is not supported; use timestamp, which counts microseconds",
-                name.modifiers[0]);
-    }
+  } else if (type.kind == TypeKind::kTimestamp) {
+    read_timestamp(name, type);
   } else if (name.base == "float" && name.modifiers.size() == 1) {
     read_float(name, type);
   } else if (!name.modifiers.empty()) {

@@ -1,8 +1,12 @@
 // ExpressionBinder's times: extract(), date_trunc(), arithmetic with dates, and intervals.
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
@@ -21,8 +25,12 @@ using nodes::make_call;
 
 namespace {
 
+constexpr Type kMoment{.kind = TypeKind::kTimestamp, .is_zoned = true};
+
 std::string_view name_of_time(const Type& type) {
-  return type.kind == TypeKind::kDate ? "date" : "timestamp without time zone";
+  return type.kind == TypeKind::kDate ? "date"
+         : type.is_zoned              ? "timestamp with time zone"
+                                      : "timestamp without time zone";
 }
 
 TimeUnit read_unit(const Expr& unit, std::string_view name, const Type& time) {
@@ -91,24 +99,42 @@ Expr bind_extract(std::string_view name, std::vector<Expr> args, ir::SourceLocat
 
 Expr bind_truncation(std::string_view name, std::vector<Expr> args, ir::SourceLocation where) {
   Expr time = to_time(std::move(args[1]), name);
-  if (time.type.kind == TypeKind::kDate) {
-    refuse_as(sqlstate::kNotSupported, where,
-              "{}() of a date has a time zone in PostgreSQL, which is not supported; cast it to timestamp",
-              name);
-  }
+  // A date becomes the moment at which it begins.
+  if (time.type.kind == TypeKind::kDate) time = convert(std::move(time), kMoment);
   const TimeUnit unit = read_unit(args[0], name, time.type);
   if (!is_truncated(unit)) {
     refuse_as(sqlstate::kInvalidParameter, args[0].where, "unit \"{}\" not recognized for type {}",
               args[0].constant.as_text(), name_of_time(time.type));
   }
-  const Type type = time.type;
-  const bool text_varies = time.text_varies;
+  const Type type{.kind = TypeKind::kTimestamp, .is_zoned = time.type.is_zoned};
   std::vector<Expr> parts;
   parts.push_back(std::move(time));
   parts.push_back(unit_constant(unit, args[0].where));
-  Expr first = make_call(Function::kTruncateTime, type, std::move(parts), where);
-  first.text_varies = text_varies;
-  return first;
+  return make_call(Function::kTruncateTime, type, std::move(parts), where);
+}
+
+Expr bind_time_zone(std::vector<Expr> args) {
+  constexpr std::array<std::string_view, 9> kNames = {"utc",     "gmt",     "z",         "zulu",     "uct",
+                                                      "etc/utc", "etc/gmt", "universal", "greenwich"};
+  Expr& zone = args[0];
+  Expr& time = args[1];
+  std::string name;
+  if (zone.kind == ExprKind::kConstant && !zone.constant.is_null() &&
+      (is_unknown(zone) || zone.type.is_string()))
+    std::ranges::transform(zone.constant.as_text(), std::back_inserter(name), ascii_lower);
+  if (std::ranges::find(kNames, name) == kNames.end()) {
+    refuse_as(sqlstate::kNotSupported, zone.where,
+              "no time zone but UTC is supported, written as 'UTC'; move a time by an interval");
+  }
+  if (!is_unknown(time) && !time.type.is_time()) {
+    refuse_as(sqlstate::kUndefinedFunction, time.where, "function timezone(unknown, {}) does not exist",
+              to_string(time.type));
+  }
+  // What has no type, and a date, is a moment first.
+  if (is_unknown(time) || time.type.kind == TypeKind::kDate)
+    time = convert_explicitly(std::move(time), kMoment);
+  const Type other{.kind = TypeKind::kTimestamp, .is_zoned = !time.type.is_zoned};
+  return convert(std::move(time), other);
 }
 
 // A date and a number of days, and two dates. Days are counted as bigints, so that what is no date is seen.
@@ -162,19 +188,16 @@ Expr bind_interval_arithmetic(Expr time, const Interval& interval, Expr count, i
   if (!time.type.is_time())
     refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {} + interval",
               to_string(time.type));
-  const bool text_varies = time.text_varies;
-  constexpr Type kTimestamp{.kind = TypeKind::kTimestamp};
+  const Type type{.kind = TypeKind::kTimestamp, .is_zoned = time.type.is_zoned};
   std::vector<Expr> args;
-  args.push_back(convert(std::move(time), kTimestamp));
+  args.push_back(convert(std::move(time), type));
   for (const int64_t part : {interval.months, interval.days, interval.microseconds}) {
     Expr number = nodes::make(ExprKind::kConstant, kCount, where);
     number.constant = Value::of_int(part);
     args.push_back(std::move(number));
   }
   args.push_back(convert(std::move(count), kCount));
-  Expr moved = make_call(Function::kAddInterval, kTimestamp, std::move(args), where);
-  moved.text_varies = text_varies;
-  return moved;
+  return make_call(Function::kAddInterval, type, std::move(args), where);
 }
 
 bool is_interval_literal(const syntax::Expr& expr) {

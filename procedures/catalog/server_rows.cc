@@ -38,13 +38,15 @@ void types(const SystemCatalog&, RowMaker& rows) {
     int64_t array;
     const char* category;
   };
-  constexpr Known kKnown[] = {
-      {16, "bool", 1, 1000, "B"},      {18, "char", 1, 1002, "Z"},       {19, "name", 64, 1003, "S"},
-      {20, "int8", 8, 1016, "N"},      {21, "int2", 2, 1005, "N"},       {23, "int4", 4, 1007, "N"},
-      {25, "text", -1, 1009, "S"},     {26, "oid", 4, 1028, "N"},        {701, "float8", 8, 1022, "N"},
-      {1042, "bpchar", -1, 1014, "S"}, {1043, "varchar", -1, 1015, "S"}, {1114, "timestamp", 8, 1115, "D"},
-      {700, "float4", 4, 1021, "N"},   {1082, "date", 4, 1182, "D"},     {1700, "numeric", -1, 1231, "N"},
-      {2278, "void", 4, 0, "P"},       {2249, "record", -1, 0, "P"}};
+  constexpr Known kKnown[] = {{16, "bool", 1, 1000, "B"},          {18, "char", 1, 1002, "Z"},
+                              {19, "name", 64, 1003, "S"},         {20, "int8", 8, 1016, "N"},
+                              {21, "int2", 2, 1005, "N"},          {23, "int4", 4, 1007, "N"},
+                              {25, "text", -1, 1009, "S"},         {26, "oid", 4, 1028, "N"},
+                              {701, "float8", 8, 1022, "N"},       {1042, "bpchar", -1, 1014, "S"},
+                              {1043, "varchar", -1, 1015, "S"},    {1114, "timestamp", 8, 1115, "D"},
+                              {1184, "timestamptz", 8, 1185, "D"}, {700, "float4", 4, 1021, "N"},
+                              {1082, "date", 4, 1182, "D"},        {1700, "numeric", -1, 1231, "N"},
+                              {2278, "void", 4, 0, "P"},           {2249, "record", -1, 0, "P"}};
   for (const Known& type : kKnown) {
     rows.set("oid", type.oid).set("typname", type.name).set("typlen", type.length);
     rows.set("typarray", type.array).set("typcategory", type.category);

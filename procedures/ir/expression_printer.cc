@@ -240,7 +240,7 @@ std::string ExpressionPrinter::constant(const Expr& expr) const {
     case TypeKind::kVarchar:
       return quoted(expr.constant.as_text());
     case TypeKind::kTimestamp:
-      return fmt::format("{}::timestamp", expr.constant.as_int());
+      return fmt::format("{}::timestamp{}", expr.constant.as_int(), expr.type.is_zoned ? "tz" : "");
     case TypeKind::kDate:
       return fmt::format("{}::date", expr.constant.as_int());
     case TypeKind::kDecimal:

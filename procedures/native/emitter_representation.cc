@@ -276,6 +276,8 @@ std::string type_literal(const Type& type) {
   if (type.is_string()) {
     return fmt::format("string_of({}, {}{})", kind_literal(type), type.length, type.is_text ? ", true" : "");
   }
+  if (type.kind == TypeKind::kTimestamp)
+    return fmt::format("timestamp_of({}, {})", type.precision, type.is_zoned);
   return fmt::format("plain_type({})", kind_literal(type));
 }
 

@@ -159,7 +159,7 @@ typeName : name DOT name PERCENT name  # columnType
          | baseType (LBRACKET RBRACKET)?  # plainType
          ;
 
-baseType : (DOUBLE_ PRECISION | CHARACTER VARYING? | TIMESTAMP | (name DOT)? name) modifiers? (WITHOUT TIME ZONE)? ;
+baseType : (DOUBLE_ PRECISION | CHARACTER VARYING? | TIMESTAMP | (name DOT)? name) modifiers? ((WITH | WITHOUT) TIME ZONE)? ;
 
 modifiers : LPAREN INTEGER (COMMA INTEGER)? RPAREN ;
 
@@ -423,7 +423,10 @@ sum : product ((PLUS | MINUS) product)* ;
 
 product : power ((STAR | SLASH | PERCENT) power)* ;
 
-power : signedTerm (CARET signedTerm)* ;
+power : zonedTime (CARET zonedTime)* ;
+
+// The word: AT.
+zonedTime : signedTerm (IDENTIFIER TIME ZONE signedTerm)* ;
 
 signedTerm : (PLUS | MINUS) signedTerm | cast ;
 
@@ -434,7 +437,7 @@ primary
   : (INTEGER | DECIMAL | EXPONENT | STRING | ESCAPED_STRING | NULL_ | TRUE_ | FALSE_)         # literal
   | CASE subject=expression? whenBranch+ (ELSE otherwise=expression)? END                     # caseExpression
   | CAST LPAREN expression AS typeName RPAREN                                                 # castExpression
-  | (TIMESTAMP | DOUBLE_ PRECISION | name modifiers?) STRING                                  # typedLiteral
+  | (TIMESTAMP modifiers? ((WITH | WITHOUT) TIME ZONE)? | DOUBLE_ PRECISION | name modifiers?) STRING  # typedLiteral
   | PARAMETER                                                                                 # parameterValue
   | ARRAY LBRACKET (expression (COMMA expression)*)? RBRACKET                                 # arrayValue
   | ARRAY LPAREN nestedQuery RPAREN                                                           # arrayQuery

@@ -245,7 +245,6 @@ const std::map<std::string_view, std::string_view> kReservedWordAdvice = {
     {"view", "views are not supported; write the SELECT in the procedures"},
     {"window", "window functions are not supported; use ORDER BY with LIMIT, or a FOR loop"},
     {"with", "WITH is not supported; use SELECT ... INTO variables first, and the variables here"},
-    {"zone", "time zones are not supported; use timestamp (without time zone)"},
 };
 
 }  // namespace

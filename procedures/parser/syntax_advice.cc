@@ -22,7 +22,7 @@ constexpr StatementAdvice kStatementAdvice[] = {
     {"create", "(",
      "expressions are not supported as an index's columns; give the table a column for the value"},
     {"create", "select", "a procedure's body is LANGUAGE plpgsql AS $$ BEGIN ... END $$"},
-    {"create", "with", "storage parameters and WITH TIME ZONE are not supported; leave WITH out"},
+    {"create", "with", "storage parameters are not supported; leave WITH out"},
     {"insert", "on",
      "ON CONFLICT is not supported; look for the row with SELECT ... INTO, then use IF FOUND"},
     {"select", "using", "JOIN ... USING is not supported; write JOIN b ON a.x = b.x"},
@@ -77,8 +77,6 @@ SyntaxAdvice advice_for(const ErrorContext& context) {
   // EXECUTE 'text' reads as a type's literal.
   if (before.size() >= 2 && before[0].starts_with('\'') && before[1] == "execute")
     return {advice_for_word("execute"), 1};
-  if (context.offending == "with" && !before.empty() && before[0] == "timestamp")
-    return {advice_for_word("zone"), -1};
   // The word before the error may be a reserved word that was taken for a name.
   for (size_t i = 0; i < before.size(); ++i) {
     const bool says_most = before[i] == "union" || before[i] == "except" || before[i] == "intersect" ||

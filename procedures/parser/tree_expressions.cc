@@ -95,10 +95,11 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     return expr;
   }
   if (auto* literal = dynamic_cast<MnemeParser::TypedLiteralContext*>(context)) {
-    const std::string type = literal->TIMESTAMP() ? "timestamp"
-                             : literal->DOUBLE_() ? "double precision"
-                                                  : lowered(literal->name()->getText());
-    if (type == "timestamp") {
+    const std::string type = literal->WITH()        ? "timestamptz"
+                             : literal->TIMESTAMP() ? "timestamp"
+                             : literal->DOUBLE_()   ? "double precision"
+                                                    : lowered(literal->name()->getText());
+    if (type == "timestamp" && !literal->modifiers()) {
       Expr expr = make_syntax(ExprKind::kTimestamp, where);
       expr.text = read_string(literal->STRING());
       return expr;
@@ -209,15 +210,30 @@ Op arithmetic(const std::string& text) {
   return text == "/" ? Op::kDivide : Op::kModulo;
 }
 
-// a ^ b is power(a, b), without its name.
-Expr read_power(MnemeParser::PowerContext* context) {
+// a AT TIME ZONE b is timezone(b, a).
+Expr read_zoned(MnemeParser::ZonedTimeContext* context) {
   const auto terms = context->signedTerm();
   Expr expr = read_signed(terms[0]);
+  for (size_t i = 1; i < terms.size(); ++i) {
+    expect_word(context->IDENTIFIER(i - 1), {"at"});
+    const auto where = expr.where;
+    std::vector<Expr> args;
+    args.push_back(read_signed(terms[i]));
+    args.push_back(std::move(expr));
+    expr = make_syntax_call("timezone", std::move(args), where);
+  }
+  return expr;
+}
+
+// a ^ b is power(a, b), without its name.
+Expr read_power(MnemeParser::PowerContext* context) {
+  const auto terms = context->zonedTime();
+  Expr expr = read_zoned(terms[0]);
   for (size_t i = 1; i < terms.size(); ++i) {
     const auto where = expr.where;
     std::vector<Expr> args;
     args.push_back(std::move(expr));
-    args.push_back(read_signed(terms[i]));
+    args.push_back(read_zoned(terms[i]));
     expr = make_syntax_call("power", std::move(args), where);
     expr.column_name = "?column?";
   }

@@ -283,9 +283,13 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
                 base->name(0)->getText(), type.base);
     }
   }
-  if (base->WITHOUT() && type.base != "timestamp") {
-    refuse(type.where, "WITHOUT TIME ZONE belongs to the type timestamp alone, not to {}", type.base);
+  if (base->ZONE() && type.base == "time")
+    refuse_as(sqlstate::kNotSupported, type.where, "the type time is not supported; use timestamp");
+  if (base->ZONE() && type.base != "timestamp") {
+    refuse(type.where, "{} TIME ZONE belongs to the type timestamp alone, not to {}",
+           base->WITH() ? "WITH" : "WITHOUT", type.base);
   }
+  if (base->WITH()) type.base = "timestamptz";
   if (auto* modifiers = base->modifiers()) {
     type.modifiers = read_modifiers(modifiers);
   }

@@ -89,11 +89,8 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       return argument.kind == TypeKind::kVarchar ? text_type() : argument;
     case Aggregate::Kind::kGrouping:
       return Type{.kind = TypeKind::kInt};
-    case Aggregate::Kind::kArray: {
-      Type array = text_type();
-      array.elements = argument.kind == TypeKind::kSmallInt ? TypeKind::kInt : argument.kind;
-      return array;
-    }
+    case Aggregate::Kind::kArray:
+      return array_type_of(argument);
   }
   if (!argument.is_string()) undefined();
   return text_type();

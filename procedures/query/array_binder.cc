@@ -129,7 +129,7 @@ Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, Expressio
               name);
   }
   array = convert_explicitly(std::move(array), text_type());
-  array.type.elements = to;
+  array.type = array_type_of(element);
   return array;
 }
 

@@ -36,7 +36,8 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
     const bool is_text =
         elements == TypeKind::kSmallInt || elements == TypeKind::kDecimal || elements == TypeKind::kNumeric;
     if (elements != TypeKind::kNull)
-      type = is_text ? text_type() : Type{.kind = elements, .is_array = true, .is_text = true};
+      type = is_text ? text_type()
+                     : Type{.kind = elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned};
     bound->columns.push_back({column.name, type, column.origin});
   }
   return bound;

@@ -50,6 +50,7 @@ Expr type_of(const Expr& value, ir::SourceLocation where) {
       case TypeKind::kChar:
         return is_array ? "character[]" : "character";
       case TypeKind::kTimestamp:
+        if (value.type.is_zoned) return is_array ? "timestamp with time zone[]" : "timestamp with time zone";
         return is_array ? "timestamp without time zone[]" : "timestamp without time zone";
       case TypeKind::kDate:
         return is_array ? "date[]" : "date";
@@ -149,10 +150,9 @@ Expr SelectBinder::bind_to_char(std::vector<Expr> args, ir::SourceLocation where
     case TypeKind::kTimestamp:
     case TypeKind::kDate: {
       // PostgreSQL makes a date a timestamp with time zone.
-      const bool has_zone = value.type.kind == TypeKind::kDate || value.text_varies;
+      const bool has_zone = value.type.kind == TypeKind::kDate || value.type.is_zoned;
       name = has_zone ? "mneme_zoned_to_char" : "mneme_time_to_char";
       value = convert(std::move(value), Type{.kind = TypeKind::kTimestamp});
-      value.text_varies = false;
       break;
     }
     default:
@@ -190,9 +190,7 @@ void SelectBinder::know_array_parameter(const syntax::Expr& cast) {
   const Type& given = binder_.names_.type_of(parameter);
   Type element = given.kind == TypeKind::kNull ? binder_.names_.read_type(cast.type) : given;
   if (given.kind != TypeKind::kNull && !given.is_array) return;
-  Type spelled = text_type();
-  spelled.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
-  binder_.names_.set_parameter_type(parameter, spelled);
+  binder_.names_.set_parameter_type(parameter, array_type_of(element));
 }
 
 // Names of what the catalogs list are text, and what identifies them is a number here. 'item'::regclass is

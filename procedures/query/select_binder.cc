@@ -124,7 +124,7 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
       break;
     case syntax::ExprKind::kArrayQuery:
       subquery.kind = Subquery::Kind::kArray;
-      result.type = text_type();
+      result.type = array_type_of(columns[0].type);
       result.type.elements = columns[0].type.kind;
       break;
     case syntax::ExprKind::kAllQuery:

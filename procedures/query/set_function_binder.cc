@@ -78,7 +78,7 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
     }
     if (function.kind == Kind::kElements) function.result = text_type();
     if (function.kind == Kind::kElements && array.type.elements != TypeKind::kNull)
-      function.result = Type{.kind = array.type.elements, .is_text = true};
+      function.result = Type{.kind = array.type.elements, .is_text = true, .is_zoned = array.type.is_zoned};
     function.args.push_back(binder_.finish(convert_explicitly(std::move(array), text_type())));
     if (function.kind == Kind::kSubscripts)
       function.args.push_back(binder_.finish(convert_explicitly(bind(args[1]), function.result)));
@@ -100,7 +100,7 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
   return function;
 }
 
-// generate_series(timestamp, timestamp, interval): the interval is a literal.
+// generate_series() of two times and an interval, which is a literal.
 std::optional<FromStep::SetFunction> SelectBinder::bind_series_of_times(std::span<const syntax::Expr> args) {
   const syntax::Expr* step = &args[2];
   const bool is_cast = step->kind == syntax::ExprKind::kCast && step->type.base == "interval" &&
@@ -110,20 +110,17 @@ std::optional<FromStep::SetFunction> SelectBinder::bind_series_of_times(std::spa
   bool is_time = is_cast;
   for (const syntax::Expr& arg : args.first(2)) {
     Expr bound = bind(arg);
-    is_time |= bound.type.kind == TypeKind::kTimestamp || bound.type.kind == TypeKind::kDate;
-    if (bound.type.kind == TypeKind::kDate) {
-      refuse_as(sqlstate::kNotSupported, bound.where,
-                "generate_series() of dates gives times with a time zone, which there are not; cast them to "
-                "timestamp");
-    }
+    is_time |= bound.type.is_time();
+    // A date becomes the moment at which it begins.
+    function.result.is_zoned |= bound.type.is_zoned || bound.type.kind == TypeKind::kDate;
     function.args.push_back(std::move(bound));
   }
   if (!is_time) return std::nullopt;
   for (Expr& arg : function.args) {
-    const bool fits = is_unknown(arg) || arg.type.kind == TypeKind::kTimestamp;
+    const bool fits = is_unknown(arg) || arg.type.is_time();
     if (!fits || step->kind != syntax::ExprKind::kString) {
       refuse_as(sqlstate::kNotSupported, arg.where,
-                "generate_series() of times takes two timestamps, and an interval that is a literal");
+                "generate_series() of times takes two of them, and an interval that is a literal");
     }
     arg = binder_.finish(convert_explicitly(std::move(arg), function.result));
   }

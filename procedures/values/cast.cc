@@ -115,11 +115,12 @@ bool to_date(const Type& from, const Value& value, Arena& arena, Value& result, 
   return true;
 }
 
-bool to_timestamp(const Type& from, const Value& value, Arena& arena, Value& result, SqlError& error) {
+bool to_timestamp(const Type& from, const Type& to, const Value& value, Arena& arena, Value& result,
+                  SqlError& error) {
   int64_t number = value.as_int();
   if (from.kind == TypeKind::kDate && !timestamp_of_date(value.as_int(), number))
     return fail(error, arena, sqlstate::kDatetimeOverflow, "date out of range for timestamp");
-  result = Value::of_int(number);
+  result = fit_timestamp(to, number);
   return true;
 }
 
@@ -156,7 +157,7 @@ bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value&
     case TypeKind::kDate:
       return to_date(from, value, arena, result, error);
     case TypeKind::kTimestamp:
-      return to_timestamp(from, value, arena, result, error);
+      return to_timestamp(from, to, value, arena, result, error);
     default:
       CHECK(false && "a cast that SQL has");
       return false;

@@ -1,5 +1,6 @@
 #include "procedures/values/timestamp.h"
 
+#include <array>
 #include <chrono>
 #include <iterator>
 
@@ -84,6 +85,13 @@ bool timestamp_of_date(int64_t value, int64_t& result) {
 
 int64_t date_of_timestamp(int64_t value) {
   return value / kMicrosecondsPerDay - (value % kMicrosecondsPerDay < 0 ? 1 : 0);
+}
+
+int64_t round_timestamp(int64_t value, int digits) {
+  constexpr std::array<int64_t, 7> kSteps = {1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
+  const int64_t step = kSteps[static_cast<size_t>(digits)];
+  const int64_t half = value < 0 ? -step / 2 : step / 2;
+  return (value + half) / step * step;
 }
 
 int64_t timestamp_of(std::chrono::sys_days date) {

@@ -29,6 +29,8 @@ enum class TimestampSyntax {
 };
 // `text` without blanks around it.
 TimestampSyntax parse_timestamp(std::string_view text, int64_t& microseconds);
+// The moment: what the zone that the text names, or else UTC, shows as this time.
+TimestampSyntax parse_moment(std::string_view text, int64_t& microseconds);
 
 // Dates are days since 2000-01-01. They have PostgreSQL's range, and print as its dates do, with BC behind
 // years before 1; read are those of the years 1 to 9999, by a timestamp's forms.
@@ -42,6 +44,9 @@ int64_t timestamp_of(std::chrono::sys_days date);
 // The day's first moment, where that is a timestamp; the day that a timestamp lies in.
 bool timestamp_of_date(int64_t days, int64_t& microseconds);
 int64_t date_of_timestamp(int64_t microseconds);
+
+// With so many digits of a second, at most six; halves away from 2000-01-01.
+int64_t round_timestamp(int64_t microseconds, int digits);
 
 // The time now, in UTC.
 int64_t current_timestamp();

@@ -31,7 +31,7 @@ constexpr std::array kOtherWords = {
 
 class TimestampReader {
  public:
-  explicit TimestampReader(std::string_view text) : whole_(text), text_(text) {}
+  TimestampReader(std::string_view text, bool is_moment) : whole_(text), text_(text), is_moment_(is_moment) {}
 
   // The day of `value`, unless the time leads to the next one.
   int64_t day() const { return day_number_; }
@@ -79,7 +79,8 @@ class TimestampReader {
       return year_ > kLastPostgresqlYear ? TimestampSyntax::kOutOfRange : TimestampSyntax::kOtherForm;
     value = timestamp_of(std::chrono::sys_days{date});
     day_number_ = date_of_timestamp(value);
-    value += (int64_t{hour_} * 3600 + minute_ * 60 + second_) * kMicrosecondsPerSecond + fraction_;
+    const int64_t seconds = int64_t{hour_} * 3600 + minute_ * 60 + second_ - (is_moment_ ? zone_seconds_ : 0);
+    value += seconds * kMicrosecondsPerSecond + fraction_;
     return is_timestamp(value) ? TimestampSyntax::kOk : TimestampSyntax::kOtherForm;
   }
 
@@ -154,7 +155,8 @@ class TimestampReader {
 
   // +hh[:mm[:ss]] or +hhmm
   bool read_offset() {
-    if (!take('+') && !take('-')) return false;
+    const bool is_west = take('-');
+    if (!is_west && !take('+')) return false;
     const size_t digits = count_digits();
     int hours = 0;
     int minutes = 0;
@@ -167,6 +169,7 @@ class TimestampReader {
       hours /= 100;
     }
     zone_out_of_range_ |= hours > 15 || minutes > 59 || seconds > 59;
+    if (!zone_out_of_range_) zone_seconds_ = (hours * 3600 + minutes * 60 + seconds) * (is_west ? -1 : 1);
     return true;
   }
 
@@ -255,16 +258,22 @@ class TimestampReader {
   int half_day_ = -1;  // 0: AM, 12: PM
   bool has_date_ = false;
   bool zone_out_of_range_ = false;
+  int zone_seconds_ = 0;  // east of UTC
+  const bool is_moment_;
 };
 
 }  // namespace
 
 TimestampSyntax parse_timestamp(std::string_view text, int64_t& value) {
-  return TimestampReader(text).read(value);
+  return TimestampReader(text, false).read(value);
+}
+
+TimestampSyntax parse_moment(std::string_view text, int64_t& value) {
+  return TimestampReader(text, true).read(value);
 }
 
 TimestampSyntax parse_date(std::string_view text, int64_t& days) {
-  TimestampReader reader(text);
+  TimestampReader reader(text, false);
   int64_t moment = 0;
   const TimestampSyntax syntax = reader.read(moment);
   days = reader.day();

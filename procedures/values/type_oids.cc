@@ -8,7 +8,7 @@ namespace {
 
 struct TypeNumbers {
   TypeKind kind;
-  bool is_text;
+  bool is_other;  // is_text, is_zoned
   uint32_t oid;
   uint32_t array_oid;
   int16_t length;
@@ -25,17 +25,19 @@ constexpr std::array kTypes = {
     TypeNumbers{TypeKind::kChar, false, 1042, 1014, -1},
     TypeNumbers{TypeKind::kVarchar, false, 1043, 1015, -1},
     TypeNumbers{TypeKind::kTimestamp, false, 1114, 1115, 8},
+    TypeNumbers{TypeKind::kTimestamp, true, 1184, 1185, 8},
     TypeNumbers{TypeKind::kDate, false, 1082, 1182, 4},
     TypeNumbers{TypeKind::kNumeric, false, 1700, 1231, -1},
     TypeNumbers{TypeKind::kDecimal, false, 1700, 1231, -1},
 };
 
-// name, timestamptz, unknown: values of ours, as text; void: a place for a value that a CALL gives.
-constexpr std::array<uint32_t, 5> kDecidedByContext = {0, 19, 1184, 705, kVoidOid};
+// name, unknown: values of ours, as text; void: a place for a value that a CALL gives.
+constexpr std::array<uint32_t, 4> kDecidedByContext = {0, 19, 705, kVoidOid};
 
 const TypeNumbers& type_numbers_of(const Type& type) {
   const auto found = std::ranges::find_if(kTypes, [&](const TypeNumbers& each) {
-    return each.kind == type.kind && (type.kind != TypeKind::kVarchar || each.is_text == type.is_text);
+    const bool is_other = type.kind == TypeKind::kVarchar ? type.is_text : type.is_zoned;
+    return each.kind == type.kind && each.is_other == is_other;
   });
   // A NULL without a type is text to PostgreSQL.
   return found == kTypes.end() ? kTypes[4] : *found;
@@ -45,7 +47,7 @@ const TypeNumbers& type_numbers_of(const Type& type) {
 
 uint32_t oid_of(const Type& type) {
   if (type.elements != TypeKind::kNull)
-    return oid_of(Type{.kind = type.elements, .is_array = true, .is_text = true});
+    return oid_of(Type{.kind = type.elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned});
   return type.is_array ? type_numbers_of(type).array_oid : type_numbers_of(type).oid;
 }
 
@@ -57,6 +59,7 @@ int32_t modifier_of(const Type& type) {
   if (type.is_string() && type.length != 0 && !type.is_text) return type.length + 4;
   if (type.kind == TypeKind::kNumeric && type.precision != 0)
     return ((type.precision << 16) | type.scale) + 4;
+  if (type.kind == TypeKind::kTimestamp && type.precision != 0) return type.precision - 1;
   return -1;
 }
 
@@ -66,7 +69,7 @@ std::optional<Type> type_of_oid(uint32_t oid) {
     if (each.oid != oid && each.array_oid != oid) continue;
     Type type;
     type.kind = each.kind;
-    type.is_text = each.is_text;
+    (each.kind == TypeKind::kVarchar ? type.is_text : type.is_zoned) = each.is_other;
     type.is_array = each.array_oid == oid;
     return type;
   }

@@ -99,9 +99,10 @@ bool parse_string(const Type& type, std::string_view text, Arena& arena, Value& 
 bool parse_time(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
   int64_t number = 0;
   const bool is_date = type.kind == TypeKind::kDate;
-  switch (is_date ? parse_date(trimmed(text), number) : parse_timestamp(trimmed(text), number)) {
+  const auto parse = is_date ? parse_date : type.is_zoned ? parse_moment : parse_timestamp;
+  switch (parse(trimmed(text), number)) {
     case TimestampSyntax::kOk:
-      value = Value::of_int(number);
+      value = is_date ? Value::of_int(number) : fit_timestamp(type, number);
       return true;
     case TimestampSyntax::kInvalid:
       return fail(error, arena, sqlstate::kInvalidDatetime, "invalid input syntax for type {}: \"{}\"",
@@ -147,7 +148,7 @@ std::string_view type_name(const Type& type) {
     case TypeKind::kVarchar:
       return type.is_text ? "text" : "character varying";
     case TypeKind::kTimestamp:
-      return "timestamp";
+      return type.is_zoned ? "timestamp with time zone" : "timestamp";
     case TypeKind::kNull:
       break;
   }
@@ -179,6 +180,11 @@ bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena
   if (type.kind == TypeKind::kChar) text = text.substr(0, text.find_last_not_of(' ') + 1);
   value = Value::of_text(text);
   return true;
+}
+
+Value fit_timestamp(const Type& type, int64_t microseconds) {
+  return Value::of_int(type.precision == 0 ? microseconds
+                                           : round_timestamp(microseconds, type.precision - 1));
 }
 
 bool fit_numeric(const Type& type, int128 number, Arena& arena, Value& value, SqlError& error) {
@@ -216,7 +222,9 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out) 
       return;
     }
     case TypeKind::kTimestamp:
-      return print_timestamp(value.as_int(), out);
+      print_timestamp(value.as_int(), out);
+      if (type.is_zoned) out.append(std::string_view("+00"));
+      return;
     case TypeKind::kNull:
       break;
   }

@@ -42,6 +42,8 @@ enum class TooLong : uint8_t {
 [[nodiscard]] bool fit_string(const Type& type, TooLong too_long, std::string_view text, Arena& arena,
                               Value& value, SqlError& error);
 // Makes a value of a numeric type from a number at the type's scale.
+// A timestamp with the digits that its type keeps.
+Value fit_timestamp(const Type& type, int64_t microseconds);
 [[nodiscard]] bool fit_numeric(const Type& type, int128 number, Arena& arena, Value& value, SqlError& error);
 
 inline bool fits_integer(TypeKind kind, int64_t number) {

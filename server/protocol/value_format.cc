@@ -243,7 +243,7 @@ bool read_value(const Type& type, ByteSpan bytes, ValueFormat format, Arena& are
   scale = type.scale;
   if (type.elements != TypeKind::kNull) {
     // An array of a query is the text that spells it.
-    const Type array{.kind = type.elements, .is_array = true, .is_text = true};
+    const Type array{.kind = type.elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned};
     Argument elements;
     if (!read_value(array, bytes, format, arena, elements, scale, error)) return false;
     value = Argument::of(Value::of_text(arena.copy(*print_argument(array, elements))));
