@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "base/check.h"
 #include "base/utf8.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/regular_expression.h"
@@ -473,16 +475,23 @@ std::span<const QueryFunction> text_query_functions() {
   return kTextFunctions;
 }
 
+static std::array<std::span<const QueryFunction>, 4> all_query_functions() {
+  return {text_query_functions(), array_query_functions(), format_query_functions(), time_query_functions()};
+}
+
 size_t count_query_functions() {
-  return text_query_functions().size() + array_query_functions().size() + format_query_functions().size();
+  size_t count = 0;
+  for (const auto functions : all_query_functions()) count += functions.size();
+  return count;
 }
 
 const QueryFunction& query_function(size_t number) {
-  for (const auto functions : {text_query_functions(), array_query_functions()}) {
+  for (const auto functions : all_query_functions()) {
     if (number < functions.size()) return functions[number];
     number -= functions.size();
   }
-  return format_query_functions()[number];
+  CHECK(false && "there are fewer query functions");
+  return text_query_functions()[0];
 }
 
 }  // namespace mneme

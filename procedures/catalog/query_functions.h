@@ -33,10 +33,11 @@ struct QueryFunction {
   bool compares = false;                      // the elements of arrays
 };
 
-// Functions of text and numbers, those of arrays, and those that format values.
+// Functions of text and numbers, those of arrays, those that format values, and those that make times.
 std::span<const QueryFunction> text_query_functions();
 std::span<const QueryFunction> array_query_functions();
 std::span<const QueryFunction> format_query_functions();
+std::span<const QueryFunction> time_query_functions();
 // The array of these elements, as its text.
 Value array_of(const ArrayElements& elements, Arena& arena);
 // All of them, by number.

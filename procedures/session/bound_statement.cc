@@ -1,12 +1,14 @@
 #include "procedures/session/bound_statement.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/column_names.h"
 #include "procedures/parser/plain_query.h"
 
 namespace mneme {
@@ -135,6 +137,34 @@ void BoundStatement::bind_query_of_any_form(const Program& program) {
   bind_plain_or_select(program, given);
 }
 
+namespace {
+
+// PostgreSQL shows what 'item'::regclass identifies by its name; a query computes with its number. So the
+// columns that the client sees are made text. Nothing, where there are no such.
+std::optional<syntax::Query> with_names_of_objects(const syntax::Query& query) {
+  const auto is_object = [](const syntax::SelectItem& item) {
+    return item.expr.kind == syntax::ExprKind::kCast && item.expr.type.base.starts_with("reg") &&
+           !item.expr.type.is_array;
+  };
+  if (!query.more.empty() || !query.first.select || query.first.select->distinct) return std::nullopt;
+  if (std::ranges::none_of(query.first.select->items, is_object)) return std::nullopt;
+  syntax::Query shown = query;
+  for (syntax::SelectItem& item : shown.first.select->items) {
+    if (!is_object(item)) continue;
+    item.alias = {column_name_of(item), item.expr.where};
+    syntax::Expr text;
+    text.kind = syntax::ExprKind::kCast;
+    text.where = item.expr.where;
+    text.type.base = "text";
+    text.type.where = item.expr.where;
+    text.args.push_back(std::move(item.expr));
+    item.expr = std::move(text);
+  }
+  return shown;
+}
+
+}  // namespace
+
 void BoundStatement::bind_plain_or_select(const Program& program, const std::vector<Type>& given) {
   if (const std::optional<syntax::Operation> plain = plain_select(*command_->operation)) {
     try {
@@ -147,7 +177,9 @@ void BoundStatement::bind_plain_or_select(const Program& program, const std::vec
       parameters_ = given;
     }
   }
-  select_ = bind_select(program, *command_->operation->query, parameters_, session_.get(), system_.get());
+  shown_ = with_names_of_objects(*command_->operation->query);
+  const syntax::Query& query = shown_ ? *shown_ : *command_->operation->query;
+  select_ = bind_select(program, query, parameters_, session_.get(), system_.get());
   columns_ = select_->columns;
 }
 

@@ -89,6 +89,7 @@ class BoundStatement {
   std::vector<ResultColumn> columns_;
   std::optional<BoundQuery> query_;
   std::unique_ptr<SystemCatalog> system_;
+  std::optional<syntax::Query> shown_;  // the query, where it is not the statement's own
   std::unique_ptr<BoundSelect> select_;
   std::unique_ptr<BoundChange> change_;
   std::unique_ptr<BoundWith> with_;

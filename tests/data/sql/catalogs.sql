@@ -36,3 +36,8 @@ SELECT bool_and(tableoid = 'pg_class'::regclass) FROM pg_class;
 SELECT c.tableoid = l.tableoid, tableoid FROM pg_class c, pg_language l;
 SELECT count(*) FROM pg_language l NATURAL JOIN pg_class c;
 \dd
+SELECT 'dept'::regclass, 'dept'::regclass::oid = 'dept'::regclass, 'timestamptz'::regtype, 'int4'::regtype AS t, 25::regtype;
+SELECT conrelid::regclass, confrelid::regclass, conname FROM pg_constraint WHERE conrelid = 'emp'::regclass ORDER BY conname;
+SELECT attrelid::regclass, count(*) FROM pg_attribute WHERE attrelid = 'dept'::regclass AND attnum > 0 GROUP BY attrelid::regclass;
+SELECT r FROM (SELECT 'dept'::regclass AS r) AS named WHERE r = 'dept'::regclass::oid;
+SELECT oid::regclass FROM pg_class WHERE relname = 'dept' ORDER BY oid::regclass;

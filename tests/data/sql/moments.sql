@@ -62,3 +62,12 @@ SELECT array_agg(at ORDER BY id), pg_typeof(array_agg(at)) FROM event WHERE id <
 SELECT u, pg_typeof(u) FROM unnest(ARRAY[TIMESTAMPTZ '2024-02-29 13:04:05+02']) AS u;
 SELECT id FROM event WHERE at = ANY (ARRAY[TIMESTAMPTZ '2024-02-29 10:30:01+00', TIMESTAMPTZ '2024-01-01 01:02:03+00']) ORDER BY id;
 SELECT CURRENT_TIMESTAMP(0) = date_trunc('second', CURRENT_TIMESTAMP(0)), pg_typeof(CURRENT_TIMESTAMP(3)), pg_typeof(LOCALTIMESTAMP(1)), CURRENT_TIMESTAMP::TEXT LIKE '%+00';
+SELECT make_date(2024, 2, 29), make_date(-44, 3, 15), make_timestamp(2024, 2, 29, 12, 30, 59.9999996), make_timestamptz(2024, 2, 29, 24, 0, 0);
+SELECT make_date(2023, 2, 29);
+SELECT make_date(0, 1, 1);
+SELECT make_timestamp(2024, 1, 1, 24, 0, 1);
+SELECT make_timestamp(2024, 1, 1, 10, 60, 1);
+SELECT to_timestamp(1700000000), to_timestamp(1700000000.1234567), to_timestamp(-0.5), to_timestamp(0)::DATE;
+SELECT to_timestamp('NaN'::FLOAT8);
+SELECT to_timestamp(id * 86400) FROM event WHERE id < 4 ORDER BY id;
+SELECT clock_timestamp() >= now(), pg_typeof(clock_timestamp());

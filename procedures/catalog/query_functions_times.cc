@@ -1,0 +1,104 @@
+// Query functions that make times: of numbers, and of the clock.
+#include <chrono>
+#include <cmath>
+
+#include "procedures/catalog/query_functions.h"
+#include "procedures/values/timestamp.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr Type kDay{.kind = TypeKind::kDate};
+constexpr Type kClock{.kind = TypeKind::kTimestamp};
+constexpr Type kInstant{.kind = TypeKind::kTimestamp, .is_zoned = true};
+constexpr Type kField{.kind = TypeKind::kInt};
+constexpr Type kSeconds{.kind = TypeKind::kDouble};
+
+// Years before 1 are those of BC; there is no year 0.
+bool day_of_fields(std::span<const Value> fields, Arena& arena, int64_t& day, SqlError& error) {
+  const int64_t written = fields[0].as_int();
+  const int64_t year = written < 0 ? written + 1 : written;
+  const int64_t month = fields[1].as_int();
+  const int64_t day_of_month = fields[2].as_int();
+  constexpr int64_t kLastYear = 9999;
+  bool is_there = written != 0 && std::abs(year) <= kLastYear && month >= 1 && month <= 12 &&
+                  day_of_month >= 1 && day_of_month <= 31;
+  if (is_there) {
+    const std::chrono::year_month_day date{std::chrono::year{static_cast<int>(year)},
+                                           std::chrono::month{static_cast<unsigned>(month)},
+                                           std::chrono::day{static_cast<unsigned>(day_of_month)}};
+    is_there = date.ok();
+    if (is_there) day = date_of_timestamp(timestamp_of(std::chrono::sys_days{date}));
+  }
+  return is_there || fail(error, arena, sqlstate::kDatetimeOverflow,
+                          "date field value out of range: {}-{:02}-{:02}", written, month, day_of_month);
+}
+
+bool make_date(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  int64_t day = 0;
+  if (!day_of_fields(arguments, arena, day, error)) return false;
+  result = Value::of_int(day);
+  return true;
+}
+
+bool make_time(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  int64_t day = 0;
+  if (!day_of_fields(arguments, arena, day, error)) return false;
+  const int64_t hour = arguments[3].as_int();
+  const int64_t minute = arguments[4].as_int();
+  const double second = arguments[5].as_double();
+  const bool is_there = hour >= 0 && hour <= 24 && minute >= 0 && minute <= 59 && second >= 0 &&
+                        second <= 60 && (hour < 24 || (minute == 0 && second == 0));
+  if (!is_there) {
+    return fail(error, arena, sqlstate::kDatetimeOverflow, "time field value out of range: {}:{:02}:{:02g}",
+                hour, minute, second);
+  }
+  int64_t midnight = 0;
+  const auto fraction = static_cast<int64_t>(std::rint(second * double{kMicrosecondsPerSecond}));
+  const bool fits = timestamp_of_date(day, midnight);
+  const int64_t time = midnight + (hour * 3600 + minute * 60) * kMicrosecondsPerSecond + fraction;
+  if (!fits || !is_timestamp(time)) {
+    return fail(error, arena, sqlstate::kDatetimeOverflow,
+                "timestamp out of range: {}-{:02}-{:02} {}:{:02}:{:02g}", arguments[0].as_int(),
+                arguments[1].as_int(), arguments[2].as_int(), hour, minute, second);
+  }
+  result = Value::of_int(time);
+  return true;
+}
+
+// Seconds since 1970.
+bool time_of_seconds(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  const double seconds = arguments[0].as_double();
+  if (std::isnan(seconds)) return fail(error, arena, sqlstate::kDatetimeOverflow, "timestamp cannot be NaN");
+  constexpr double kEpoch = 946'684'800;
+  constexpr double kMostSeconds = 1e12;
+  const double from_epoch = std::rint((seconds - kEpoch) * double{kMicrosecondsPerSecond});
+  const bool is_near = std::abs(seconds) < kMostSeconds;
+  const int64_t time = is_near ? static_cast<int64_t>(from_epoch) : 0;
+  if (!is_near || !is_timestamp(time))
+    return fail(error, arena, sqlstate::kDatetimeOverflow, "timestamp out of range: \"{:g}\"", seconds);
+  result = Value::of_int(time);
+  return true;
+}
+
+bool time_of_clock(std::span<const Value>, Arena&, Value& result, SqlError&) {
+  result = Value::of_int(current_timestamp());
+  return true;
+}
+
+constexpr QueryFunction kTimeFunctions[] = {
+    {"make_date", 3, 3, {kField, kField, kField}, kDay, make_date},
+    {"make_timestamp", 6, 6, {kField, kField, kField, kField, kField, kSeconds}, kClock, make_time},
+    {"make_timestamptz", 6, 6, {kField, kField, kField, kField, kField, kSeconds}, kInstant, make_time},
+    {"to_timestamp", 1, 1, {kSeconds}, kInstant, time_of_seconds},
+    {"clock_timestamp", 0, 0, {}, kInstant, time_of_clock},
+};
+
+}  // namespace
+
+std::span<const QueryFunction> time_query_functions() {
+  return kTimeFunctions;
+}
+
+}  // namespace mneme
