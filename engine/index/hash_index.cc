@@ -267,7 +267,8 @@ class HashIndex final : public Index {
     probe.node = block.block();
     probe.is_done = !block;
     if (!block) return;
-    prefetch_lines(block.block(), shape_.block_bytes());
+    constexpr size_t kMostBytes = 2048;
+    prefetch_lines(block.block(), std::min(shape_.block_bytes(), kMostBytes));
   }
 
   // The bucket of a hash as far as the bucket count that we see tells.

@@ -51,6 +51,8 @@ Result<void> check_column(const std::string& table, const Column& column) {
   return {};
 }
 
+constexpr uint32_t kSlotBytes = 8;
+
 constexpr uint32_t words(uint32_t bytes) {
   return (bytes + 7) / 8;
 }
@@ -164,6 +166,7 @@ Result<IndexId> Catalog::add_primary_key(TableId id, std::vector<ColumnId> colum
     changed.primary_key = key;
     std::ranges::rotate(changed.indexes, changed.indexes.end() - 1);
   });
+  RETURN_IF_ERROR(check_keys(table(id)));
   return key;
 }
 
@@ -392,11 +395,11 @@ Result<void> Catalog::check_key(const TableDefinition& table, const std::string&
   // The bytes that the engine appends to make every entry's key unique: the primary key, else the row's slot
   // number. To a unique index's key it is appended as whole words (engine/table/indexed_table.h), to
   // another's as bytes.
-  uint32_t suffix = 8;
-  if (table.primary_key) {
-    suffix = 0;
+  // Without its primary key, a table has slot numbers.
+  uint32_t suffix = 0;
+  if (table.primary_key)
     for (ColumnId column : index(*table.primary_key).columns) suffix += key_bytes(table.column(column));
-  }
+  suffix = std::max(suffix, kSlotBytes);
   const uint32_t needed = is_primary_key ? words(bytes)
                           : unique       ? words(bytes) + words(suffix)
                                          : words(bytes + suffix);

@@ -73,6 +73,30 @@ TEST(Catalog, RefusesWhatCannotBe) {
   EXPECT_TRUE(catalog.add_index("b", table, {ColumnId{2}}, true).ok());
 }
 
+// The keys of other indexes have the primary key's bytes behind them, or a slot number's.
+TEST(Catalog, OtherIndexesKeysFitWithAPrimaryKeyAndWithoutOne) {
+  const std::vector<Column> columns = {{"a", varchar(255), true},   {"b", varchar(255), true},
+                                       {"c", varchar(255), true},   {"d", varchar(255), true},
+                                       {"id", kIntType, false},     {"e", varchar(255), false},
+                                       {"more", varchar(12), false}};
+  const std::vector<ColumnId> wide = {ColumnId{0}, ColumnId{1}, ColumnId{2}, ColumnId{3}};
+  for (const bool unique : {false, true}) {
+    Catalog catalog;
+    const TableId table = *catalog.add_table("t", columns, {});
+    ASSERT_TRUE(catalog.add_index("wide", table, wide, unique).ok());
+    EXPECT_TRUE(Catalog(catalog).add_primary_key(table, {ColumnId{4}}, "").ok());
+    const Result<IndexId> added = Catalog(catalog).add_primary_key(table, {ColumnId{5}}, "");
+    ASSERT_FALSE(added.ok());
+    EXPECT_THAT(added.error().message, testing::HasSubstr("index wide needs keys of"));
+  }
+  Catalog catalog;
+  const TableId table = *catalog.add_table("t", columns, {ColumnId{4}});
+  std::vector<ColumnId> widest = wide;
+  widest.push_back(ColumnId{6});
+  EXPECT_FALSE(catalog.add_index("widest", table, widest, false).ok())
+      << "no slot number would fit behind it";
+}
+
 TEST(Catalog, AUniqueIndexOverNullsIsOrderedAndNamesNoRow) {
   Catalog catalog;
   const TableId table = *catalog.add_table(

@@ -130,7 +130,7 @@ AccessStatus Transaction::link_new_row(IndexedTable& table, std::byte* image, Ro
       apply_own_changes();
       return status == Index::InsertStatus::kExists ? refuse_key(primary, image) : AccessStatus::kOutOfMemory;
     }
-    scratch_.created.push_back({&primary, &table, row, key});
+    scratch_.add_created(primary, table, row, key);
   }
   write = &add_write(table, row, RowWord::incoming().unclaimed(), image, table.image_parts());
   write->dirty = table.image_parts();
@@ -177,7 +177,7 @@ AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIn
     Row* existing = nullptr;
     const Index::InsertStatus status =
         index.index->insert(key.words.data(), row, existing, &scratch_.changes, &worker_.hint(index));
-    if (status == Index::InsertStatus::kInserted) scratch_.created.push_back({&index, &table, row, key});
+    if (status == Index::InsertStatus::kInserted) scratch_.add_created(index, table, row, key);
     apply_own_changes();
     if (status == Index::InsertStatus::kOutOfMemory) return AccessStatus::kOutOfMemory;
     if (status == Index::InsertStatus::kInserted) return AccessStatus::kOk;
@@ -186,7 +186,7 @@ AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIn
     if (existing == row) return AccessStatus::kOk;
     // The key names a primary key, which is ours: this is an entry that an earlier, freed row left behind.
     const bool replaced = index.index->replace(key.words.data(), existing, row, &scratch_.changes);
-    if (replaced) scratch_.created.push_back({&index, &table, row, key});
+    if (replaced) scratch_.add_created(index, table, row, key);
     apply_own_changes();
     if (replaced) return AccessStatus::kOk;
   }

@@ -244,8 +244,10 @@ void Transaction::install(Lsn lsn) {
   for (const CreatedEntry& created : scratch_.created) {
     if (created.index->is_primary) continue;
     const WriteEntry& write = *own_write(created.row);
-    if (created.table->entry_key(*created.index, write.image, created.row) == created.key) continue;
-    worker_.unlink_later(lsn, created.table, created.row, created.index, created.key);
+    const std::span<const uint64_t> key = scratch_.key_of(created);
+    if (std::ranges::equal(created.table->entry_key(*created.index, write.image, created.row).span(), key))
+      continue;
+    worker_.unlink_later(lsn, created.table, created.row, created.index, key);
   }
 }
 
@@ -263,7 +265,7 @@ void Transaction::note_stale_entries(const WriteEntry& write, Lsn lsn) {
     if (index.is_primary) continue;
     const IndexKey old_key = write.table->entry_key(index, write.row->image(), write.row);
     if (old_key == write.table->entry_key(index, write.image, write.row)) continue;
-    worker_.unlink_later(lsn, write.table, write.row, &index, old_key);
+    worker_.unlink_later(lsn, write.table, write.row, &index, old_key.span());
   }
 }
 
@@ -272,7 +274,7 @@ void Transaction::undo() {
   // with another row while other entries of this one stand.
   for (size_t i = scratch_.created.size(); i-- > 0;) {
     const CreatedEntry& created = scratch_.created[i];
-    created.index->index->erase(created.key.words.data(), created.row);
+    created.index->index->erase(scratch_.key_of(created).data(), created.row);
   }
   for (const WriteEntry& write : scratch_.writes) {
     if (!write.is_claimed) continue;

@@ -41,7 +41,7 @@ struct CreatedEntry {
   const TableIndex* index;
   IndexedTable* table;
   Row* row;
-  IndexKey key;
+  size_t first_word;  // of its key, in created_words
 };
 
 struct TransactionScratch {
@@ -49,6 +49,7 @@ struct TransactionScratch {
   std::vector<ReadEntry> reads;
   std::vector<WriteEntry> writes;
   std::vector<CreatedEntry> created;
+  std::vector<uint64_t> created_words;  // of one entry's key after the other
   std::vector<NodeVersion> nodes;
   std::vector<LockEntry> lock_order;
   NodeChanges changes;
@@ -63,12 +64,24 @@ struct TransactionScratch {
     make_room_for_entry();
     write_of_row.make_room();
   }
-  void make_room_for_entry() { make_room_in(created); }
+  void make_room_for_entry() {
+    make_room_in(created);
+    make_room_in(created_words, kMaxKeyWords);
+  }
+  // There is room for it.
+  void add_created(const TableIndex& index, IndexedTable& table, Row* row, const IndexKey& key) {
+    created.push_back({&index, &table, row, created_words.size()});
+    created_words.insert(created_words.end(), key.span().begin(), key.span().end());
+  }
+  std::span<const uint64_t> key_of(const CreatedEntry& entry) const {
+    return std::span(created_words).subspan(entry.first_word, entry.index->index->key_words());
+  }
   // At the transaction's end. What was looked up ahead stays until the next one begins.
   void clear() {
     reads.clear();
     writes.clear();
     created.clear();
+    created_words.clear();
     nodes.clear();
     changes.clear();
     write_of_row.clear();
@@ -78,8 +91,8 @@ struct TransactionScratch {
 
  private:
   template <typename T>
-  static void make_room_in(std::vector<T>& list) {
-    if (list.size() == list.capacity()) list.reserve(2 * list.size() + 16);
+  static void make_room_in(std::vector<T>& list, size_t count = 1) {
+    if (list.capacity() - list.size() < count) list.reserve(2 * list.size() + 16 + count);
   }
 };
 

@@ -63,18 +63,28 @@ void Worker::retire(const IndexedTable& table, Row* row) {
 void Worker::tidy(const CommitLog& log, size_t most) {
   if (!tombstones_.empty() || !stale_.empty()) {
     const Lsn durable = log.durable();
-    unlink_durable(tombstones_, durable, most);
-    unlink_durable(stale_, durable, most);
+    unlink_durable_tombstones(durable, most);
+    unlink_durable_entries(durable, most);
   }
   if (limbo_.size() >= kLimboBatch) limbo_.collect();
 }
 
-template <typename T>
-void Worker::unlink_durable(FifoQueue<T>& queue, Lsn durable, size_t most) {
-  for (size_t i = std::min(most, queue.size()); i > 0 && queue.front().lsn < durable; --i) {
-    const T next = queue.front();
-    queue.pop();
-    if (!unlink(next)) queue.push(next);
+void Worker::unlink_durable_tombstones(Lsn durable, size_t most) {
+  for (size_t i = std::min(most, tombstones_.size()); i > 0 && tombstones_.front().lsn < durable; --i) {
+    const Tombstone next = tombstones_.front();
+    tombstones_.pop();
+    if (!unlink(next)) tombstones_.push(next);
+  }
+}
+
+void Worker::unlink_durable_entries(Lsn durable, size_t most) {
+  for (size_t i = std::min(most, stale_.size()); i > 0 && stale_.front().lsn < durable; --i) {
+    const StaleEntry next = stale_.front();
+    stale_.pop();
+    IndexKey key;
+    for (key.word_count = 0; key.word_count < next.index->index->key_words(); stale_words_.pop())
+      key.words[key.word_count++] = stale_words_.front();
+    if (!unlink(next, key)) unlink_later(next.lsn, next.table, next.row, next.index, key.span());
   }
 }
 
@@ -97,15 +107,15 @@ bool Worker::unlink(const Tombstone& tombstone) {
   return true;
 }
 
-bool Worker::unlink(const StaleEntry& stale) {
+bool Worker::unlink(const StaleEntry& stale, const IndexKey& key) {
   Row* row = stale.row;
   const RowWord word = row->word();
   if (word.is_claimed() || word.is_locked()) return false;
   if (!row->try_change(word, word.claimed())) return false;
   // Under the claim the image stands still. The row may have got its old key back; a tombstone's own entries
   // are unlinked with it. A free row has no entries but forgotten ones.
-  const bool valid = !word.is_free() && stale.table->entry_key(*stale.index, row->image(), row) == stale.key;
-  if (!valid) stale.index->index->erase(stale.key.words.data(), row);
+  const bool valid = !word.is_free() && stale.table->entry_key(*stale.index, row->image(), row) == key;
+  if (!valid) stale.index->index->erase(key.words.data(), row);
   row->set_word(word);
   return true;
 }

@@ -72,16 +72,27 @@ class Worker {
   }
   // Makes room for all unlink_later() calls of the commit.
   void make_room_for_install() {
-    size_t entries = scratch_.created.size();
-    for (const WriteEntry& write : scratch_.writes)
-      entries += write.is_claimed ? write.table->indexes().size() : 0;
+    size_t entries = 0;
+    size_t words = 0;
+    const auto count = [&](const TableIndex& index) {
+      if (index.is_primary) return;
+      ++entries;
+      words += index.index->key_words();
+    };
+    for (const CreatedEntry& created : scratch_.created) count(*created.index);
+    for (const WriteEntry& write : scratch_.writes) {
+      if (write.is_claimed && !write.is_fresh) std::ranges::for_each(write.table->indexes(), count);
+    }
     tombstones_.make_room(scratch_.writes.size());
     stale_.make_room(entries);
+    stale_words_.make_room(words);
   }
   // Unlinks, once `lsn` is durable: a deleted row, from all indexes; one entry of a row.
   void unlink_later(Lsn lsn, IndexedTable* table, Row* row) { tombstones_.push({lsn, table, row}); }
-  void unlink_later(Lsn lsn, IndexedTable* table, Row* row, const TableIndex* index, const IndexKey& key) {
-    stale_.push({lsn, table, row, index, key});
+  void unlink_later(Lsn lsn, IndexedTable* table, Row* row, const TableIndex* index,
+                    std::span<const uint64_t> key) {
+    stale_.push({lsn, table, row, index});
+    for (const uint64_t word : key) stale_words_.push(word);
   }
 
  private:
@@ -95,8 +106,7 @@ class Worker {
     Lsn lsn;
     IndexedTable* table;
     Row* row;
-    const TableIndex* index;
-    IndexKey key;
+    const TableIndex* index;  // the key's words are in stale_words_
   };
   struct TableSlots {
     Table* rows;
@@ -106,9 +116,9 @@ class Worker {
   static void free_slot(void* slots, void* row);
   // False: somebody else has the row just now.
   bool unlink(const Tombstone& tombstone);
-  bool unlink(const StaleEntry& stale);
-  template <typename T>
-  void unlink_durable(FifoQueue<T>& queue, Lsn durable, size_t most);
+  bool unlink(const StaleEntry& stale, const IndexKey& key);
+  void unlink_durable_tombstones(Lsn durable, size_t most);
+  void unlink_durable_entries(Lsn durable, size_t most);
 
   const WorkerId id_;
   EpochManager& epochs_;
@@ -118,6 +128,7 @@ class Worker {
   // About in order of LSN: what could not be unlinked when its turn came is put off to the end.
   FifoQueue<Tombstone> tombstones_;
   FifoQueue<StaleEntry> stale_;
+  FifoQueue<uint64_t> stale_words_;  // of one's key after the other
   ConflictCounts conflicts_{};
 
   TransactionScratch scratch_;
