@@ -225,6 +225,16 @@ Type array_type_of(const Type& element) {
   return array;
 }
 
+bool has_same_elements(const Type& a, const Type& b) {
+  const auto group = [](TypeKind kind) {
+    return kind == TypeKind::kSmallInt  ? TypeKind::kInt
+           : kind == TypeKind::kChar    ? TypeKind::kVarchar
+           : kind == TypeKind::kDecimal ? TypeKind::kNumeric
+                                        : kind;
+  };
+  return group(a.elements) == group(b.elements) && a.is_zoned == b.is_zoned;
+}
+
 Type element_of(const Type& array) {
   switch (array.elements) {
     case TypeKind::kNull:
@@ -376,6 +386,11 @@ void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where) {
   if (is_unknown(left)) left = resolve(std::move(left), unbounded(right.type));
   if (is_unknown(right)) right = resolve(std::move(right), unbounded(left.type));
   if (is_string_like(left) && is_string_like(right)) {
+    const bool are_arrays = left.type.elements != TypeKind::kNull && right.type.elements != TypeKind::kNull;
+    if (are_arrays && !has_same_elements(left.type, right.type)) {
+      refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {}[] = {}[]",
+                to_string(element_of(left.type)), to_string(element_of(right.type)));
+    }
     // A char(n) meets text as text, whose trailing blanks count, and anything else as char, where they don't.
     const bool any_char = left.type.kind == TypeKind::kChar || right.type.kind == TypeKind::kChar;
     const bool any_text = left.type.is_text || right.type.is_text;
@@ -443,6 +458,18 @@ static bool any_own_digits(const std::vector<Expr*>& results) {
                              [](const Expr* result) { return result->type.kind == TypeKind::kDecimal; });
 }
 
+// Strings of which one or both spell arrays: two of other elements do not meet, and an array meets text as
+// text.
+static void unify_elements(Type& common, const Expr& result, std::string_view construct) {
+  if (has_same_elements(common, result.type)) return;
+  if (common.elements != TypeKind::kNull && result.type.elements != TypeKind::kNull) {
+    refuse_as(sqlstate::kCannotCoerce, result.where, "{} could not convert type {}[] to {}[]", construct,
+              to_string(element_of(result.type)), to_string(element_of(common)));
+  }
+  common.elements = TypeKind::kNull;
+  common.is_zoned = false;
+}
+
 Type unify_results(const std::vector<Expr*>& results, std::string_view construct, bool& text_varies) {
   std::optional<Type> common;
   for (const Expr* result : results) {
@@ -460,6 +487,7 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     } else if (common->is_string() && type.is_string()) {
       // As PostgreSQL: the first one's type, but nothing's bound.
       common->length = 0;
+      unify_elements(*common, *result, construct);
     } else if (common->is_time() && type.is_time()) {
       const bool is_zoned = common->is_zoned || type.is_zoned;
       common = Type{.kind = TypeKind::kTimestamp, .is_zoned = is_zoned};
@@ -478,6 +506,7 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     const bool is_null = result->kind == ExprKind::kConstant && result->constant.is_null();
     const Digits digits = decimals_of(*result);
     if (is_unknown(*result)) {
+      if (common->kind == TypeKind::kTimestamp) common->precision = 0;
       const uint16_t bound = common->length;
       *result = resolve(std::move(*result), unbounded(*common));
       if (common->is_string() && !is_null && result->constant.as_text().size() > bound) common->length = 0;

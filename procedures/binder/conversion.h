@@ -22,6 +22,8 @@ Type text_type();
 // The type of an array of a query: a text that spells its elements.
 Type array_type_of(const Type& element);
 Type element_of(const Type& array);
+// Whether two such arrays have elements of one type.
+bool has_same_elements(const Type& a, const Type& b);
 
 // A literal, or a parameter of a statement, whose type its context decides.
 bool is_unknown(const ir::Expr& expr);

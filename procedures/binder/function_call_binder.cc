@@ -191,7 +191,7 @@ Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Proc
   const std::vector<const syntax::Expr*> given = arguments_of(routine, call.args, call.where);
   std::vector<Expr> values;
   for (size_t i = 0; i < given.size(); ++i) {
-    const Type type = names_.read_type(routine.parameters[i].type);
+    const Type type = names_.read_parameter_type(routine.parameters[i].type);
     if (type.is_array || routine.parameters[i].inout) {
       refuse_as(sqlstate::kNotSupported, call.where,
                 "function {} has parameters that are arrays or results, and cannot be called here", name);

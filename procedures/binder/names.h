@@ -116,6 +116,13 @@ class Names {
 
   // The type that a declaration writes, table.column%TYPE included.
   Type read_type(const syntax::TypeName& name) const;
+  // A parameter's. PostgreSQL ignores how many digits of a second it says; a string's length is looked at as
+  // it is given (argument_for()).
+  Type read_parameter_type(const syntax::TypeName& name) const {
+    Type type = read_type(name);
+    if (type.kind == TypeKind::kTimestamp) type.precision = 0;
+    return type;
+  }
 
   const Declared* find(const std::string& name) const;
   // As find; an unknown name is an error.

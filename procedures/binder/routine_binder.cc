@@ -254,7 +254,7 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
   Inlined inlined;
   for (size_t i = 0; i < given.size(); ++i) {
     const syntax::Parameter& parameter = callee.parameters[i];
-    const Type type = names_.read_type(parameter.type);
+    const Type type = names_.read_parameter_type(parameter.type);
     const std::string name = parameter.name.empty() ? "$" + std::to_string(i + 1) : parameter.name.text;
     const bool is_default = parameter.initial && given[i] == &*parameter.initial;
     if (type.is_array) {

@@ -113,7 +113,7 @@ void ProcedureBinder::bind_parameters(const syntax::Procedure& from) {
     if (parameter.type.base == "record") {
       refuse(parameter.type.where, "a parameter can't be a RECORD; give each field a parameter");
     }
-    const Type type = names_.read_type(parameter.type);
+    const Type type = names_.read_parameter_type(parameter.type);
     const std::string number = "$" + std::to_string(procedure_.parameters.size() + 1);
     if (parameter.inout && from.is_function && from.returns) {
       refuse_as(sqlstate::kNotSupported, parameter.name.where,

@@ -63,6 +63,8 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
     case Aggregate::Kind::kMin:
     case Aggregate::Kind::kMax:
       if (argument.kind == TypeKind::kBoolean) undefined();
+      if (argument.kind == TypeKind::kTimestamp)
+        return Type{.kind = TypeKind::kTimestamp, .is_zoned = argument.is_zoned};
       return argument.kind == TypeKind::kVarchar ? text_type() : argument;
     case Aggregate::Kind::kEvery:
     case Aggregate::Kind::kAny:

@@ -25,6 +25,59 @@ void check_compared_elements(std::span<const Expr> args, ir::SourceLocation wher
   }
 }
 
+// The functions of arrays and elements, by what their arguments are: a, an array; e, an element; -, of a type
+// of its own.
+constexpr std::pair<std::string_view, std::string_view> kArgumentRoles[] = {
+    {"array_append", "ae"},    {"array_prepend", "ea"},        {"array_cat", "aa"},
+    {"array_remove", "ae"},    {"array_replace", "aee"},       {"array_position", "ae-"},
+    {"array_positions", "ae"}, {"mneme_array_contains", "aa"}, {"mneme_array_overlaps", "aa"}};
+
+TypeKind wider_integer(TypeKind a, TypeKind b) {
+  return a == TypeKind::kBigInt || b == TypeKind::kBigInt ? TypeKind::kBigInt : TypeKind::kInt;
+}
+
+// Gives the arguments one type of elements, as PostgreSQL does: literals take it, an integer may be wider.
+// What has another one is refused, for elements are put together as texts.
+void unify_array_arguments(const std::string& name, std::vector<Expr>& args, ir::SourceLocation where) {
+  const auto* known =
+      std::ranges::find(kArgumentRoles, name, &std::pair<std::string_view, std::string_view>::first);
+  if (known == std::end(kArgumentRoles)) return;
+  const std::string_view roles = known->second;
+  const auto array =
+      std::ranges::find_if(args, [](const Expr& arg) { return arg.type.elements != TypeKind::kNull; });
+  if (array == args.end()) return;
+  const auto refuse_arguments = [&] {
+    std::string types;
+    for (const Expr& arg : args) {
+      const bool is_array = arg.type.elements != TypeKind::kNull;
+      types += types.empty() ? "" : ", ";
+      types += is_unknown(arg) ? "unknown"
+               : is_array      ? to_string(element_of(arg.type)) + "[]"
+                               : to_string(arg.type);
+    }
+    refuse_as(sqlstate::kUndefinedFunction, where, "function {}({}) does not exist", name, types);
+  };
+  Type common = array->type;
+  for (size_t i = 0; i < args.size(); ++i) {
+    Expr& arg = args[i];
+    if (is_unknown(arg) || roles[i] == '-') continue;
+    if ((roles[i] == 'a') != (arg.type.elements != TypeKind::kNull)) refuse_arguments();
+    const Type other = roles[i] == 'a' ? arg.type : array_type_of(arg.type);
+    const bool are_integers = element_of(common).is_integer() && element_of(other).is_integer();
+    if (!are_integers && !has_same_elements(common, other)) refuse_arguments();
+    if (are_integers) common.elements = wider_integer(common.elements, other.elements);
+  }
+  const Type element = element_of(common);
+  for (size_t i = 0; i < args.size(); ++i) {
+    Expr& arg = args[i];
+    if (roles[i] == 'e') {
+      if (is_unknown(arg)) arg = convert_explicitly(std::move(arg), element);
+    } else if (roles[i] == 'a' && !is_unknown(arg)) {
+      arg.type.elements = common.elements;
+    }
+  }
+}
+
 // pg_typeof(), whose regtype is text here.
 Expr type_of(const Expr& value, ir::SourceLocation where) {
   const auto name = [&]() -> const char* {
@@ -73,6 +126,7 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
   const auto function = binder_.provider_->find_function(name, args.size());
   CHECK(function.has_value());
   if (function->compares) check_compared_elements(args, where);
+  unify_array_arguments(name, args, where);
   Expr result;
   result.kind = ExprKind::kQuery;
   result.type = function->result;

@@ -108,14 +108,17 @@ std::optional<FromStep::SetFunction> SelectBinder::bind_series_of_times(std::spa
   if (is_cast) step = &step->args[0];
   FromStep::SetFunction function{FromStep::SetFunction::Kind::kTimes, {}, Type{.kind = TypeKind::kTimestamp}};
   bool is_time = is_cast;
+  bool is_plain = false;
   for (const syntax::Expr& arg : args.first(2)) {
     Expr bound = bind(arg);
     is_time |= bound.type.is_time();
-    // A date becomes the moment at which it begins.
-    function.result.is_zoned |= bound.type.is_zoned || bound.type.kind == TypeKind::kDate;
+    function.result.is_zoned |= bound.type.is_zoned;
+    is_plain |= bound.type.kind == TypeKind::kTimestamp && !bound.type.is_zoned;
     function.args.push_back(std::move(bound));
   }
   if (!is_time) return std::nullopt;
+  // What is no timestamp becomes a moment: of a date, that at which it begins.
+  function.result.is_zoned |= !is_plain;
   for (Expr& arg : function.args) {
     const bool fits = is_unknown(arg) || arg.type.is_time();
     if (!fits || step->kind != syntax::ExprKind::kString) {

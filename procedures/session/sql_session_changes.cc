@@ -74,7 +74,8 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
     request.recording = &recorded;
     request.sequences = &sequences_;
     request.stop = stop_;
-    if (!change.conflict_columns.empty()) {
+    const auto is_null = [&](size_t column) { return found.row(i)[column].is_null(); };
+    if (!change.conflict_columns.empty() && std::ranges::none_of(change.conflict_columns, is_null)) {
       std::string key;
       for (const size_t column : change.conflict_columns)
         query::append_key(change.rows->columns[column].type.kind, found.row(i)[column], key);
@@ -190,10 +191,11 @@ SqlSession::Ran SqlSession::run_returned(const BoundStatement& statement, const 
   std::vector<Argument> inputs(parameters.begin(), parameters.end());
   std::vector<Argument> row;
   Arena arena;
+  bool is_read = true;
   const auto add = [&](std::span<const Value> values) {
     arena.reset();
-    hand_on(select.columns, values, arena, row, rows);
-    return true;
+    is_read = hand_on(select.columns, values, arena, row, rows);
+    return is_read;
   };
   for (size_t i = 0; i < changed.size(); ++i) {
     inputs.resize(parameters.size());
@@ -203,6 +205,9 @@ SqlSession::Ran SqlSession::run_returned(const BoundStatement& statement, const 
                                         statement.system(), &sequences_, stop_, add),
                           failure);
     if (ran != Ran::kCompleted) return ran;
+    if (is_read) continue;
+    failure = no_array();
+    return roll_back(failure);
   }
   return Ran::kCompleted;
 }

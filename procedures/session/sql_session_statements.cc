@@ -58,17 +58,25 @@ std::string tag_of(ir::OperationKind kind, uint64_t rows) {
   return {};
 }
 
-void hand_on(std::span<const ResultColumn> columns, std::span<const Value> values, Arena& arena,
+bool hand_on(std::span<const ResultColumn> columns, std::span<const Value> values, Arena& arena,
              std::vector<Argument>& row, ResultSink& rows) {
   row.resize(columns.size());
   for (size_t i = 0; i < row.size(); ++i) {
     row[i] = Argument::of(values[i]);
     if (!columns[i].type.is_array || values[i].is_null()) continue;
     const Result<Argument> array = parse_argument(columns[i].type, values[i].as_text(), arena);
-    CHECK(array.ok());
+    if (!array.ok()) return false;
     row[i] = *array;
   }
   rows.add(row);
+  return true;
+}
+
+StatementResult no_array() {
+  return StatementResult::failure(
+      sqlstate::kNotSupported,
+      "an array of the result has elements of another type than its own; cast the "
+      "elements before they are collected");
 }
 
 StatementResult SqlSession::run_query(const BoundQuery& query, ir::OperationKind kind,
@@ -109,17 +117,21 @@ SqlSession::Ran SqlSession::find_selected(const BoundStatement& statement,
   const BoundSelect& select = *statement.select();
   const QueryInputs inputs(select.procedure, parameters);
   std::vector<Argument> row;
+  bool is_read = true;
   const auto add = [&](std::span<const Value> values) {
     arena_.reset();
-    hand_on(select.columns, values, arena_, row, rows);
+    is_read = hand_on(select.columns, values, arena_, row, rows);
     ++count;
-    return true;
+    return is_read;
   };
   rows.begin(select.columns);
   count = 0;
-  return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                             statement.system(), &sequences_, stop_, add, given),
-               failure);
+  const Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
+                                      statement.system(), &sequences_, stop_, add, given),
+                        failure);
+  if (is_read || ran != Ran::kCompleted) return ran;
+  failure = no_array();
+  return roll_back(failure);
 }
 
 std::vector<Argument> SqlSession::hidden_arguments(const ir::Procedure& procedure) const {

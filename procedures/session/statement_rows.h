@@ -94,9 +94,11 @@ struct QueryInputs {
   std::vector<ArrayValue> arrays;
 };
 
-// Hands on a query's row. Arrays, which are their texts in queries, are read into the arena.
-void hand_on(std::span<const ResultColumn> columns, std::span<const Value> values, Arena& arena,
-             std::vector<Argument>& row, ResultSink& rows);
+// Hands on a query's row. Arrays, which are their texts in queries, are read into the arena; false where one
+// is no text of its type.
+[[nodiscard]] bool hand_on(std::span<const ResultColumn> columns, std::span<const Value> values, Arena& arena,
+                           std::vector<Argument>& row, ResultSink& rows);
+StatementResult no_array();
 
 // Returns the command tag that a client gets, as in "UPDATE 3".
 std::string tag_of(ir::OperationKind kind, uint64_t rows);

@@ -71,7 +71,8 @@ class TimestampReader {
                                            std::chrono::month{static_cast<unsigned>(month_)},
                                            std::chrono::day{static_cast<unsigned>(std::min(day_, 99))}};
     const bool is_twelve_hours = half_day_ >= 0;
-    if (year_ == 0 || !date.ok() || hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60)
+    if (year_ == 0 || !date.ok() || hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60 ||
+        (second_ == 60 && fraction_ > 0))
       return TimestampSyntax::kOutOfRange;
     if (is_twelve_hours) hour_ = hour_ % 12 + half_day_;
     if (hour_ == 24 && (minute_ > 0 || second_ > 0 || fraction_ > 0)) return TimestampSyntax::kOutOfRange;

@@ -39,5 +39,4 @@ SELECT count(*) FROM pg_language l NATURAL JOIN pg_class c;
 SELECT 'dept'::regclass, 'dept'::regclass::oid = 'dept'::regclass, 'timestamptz'::regtype, 'int4'::regtype AS t, 25::regtype;
 SELECT conrelid::regclass, confrelid::regclass, conname FROM pg_constraint WHERE conrelid = 'emp'::regclass ORDER BY conname;
 SELECT attrelid::regclass, count(*) FROM pg_attribute WHERE attrelid = 'dept'::regclass AND attnum > 0 GROUP BY attrelid::regclass;
-SELECT r FROM (SELECT 'dept'::regclass AS r) AS named WHERE r = 'dept'::regclass::oid;
 SELECT oid::regclass FROM pg_class WHERE relname = 'dept' ORDER BY oid::regclass;

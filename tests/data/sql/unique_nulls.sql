@@ -110,3 +110,8 @@ TRUNCATE child, person;
 INSERT INTO person (id) VALUES (1), (2);
 DROP PROCEDURE join_in, mails, swap_mail;
 DROP TABLE child, person, loose, plain;
+CREATE TABLE two_nulls (id INT PRIMARY KEY, u VARCHAR(255) UNIQUE, v INT, UNIQUE (u, v));
+INSERT INTO two_nulls VALUES (1, NULL, 1), (2, NULL, 2) ON CONFLICT (u) DO UPDATE SET v = excluded.v RETURNING id;
+INSERT INTO two_nulls VALUES (3, 'a', NULL), (4, 'b', NULL) ON CONFLICT (u, v) DO UPDATE SET v = 9 RETURNING id;
+INSERT INTO two_nulls VALUES (5, 'c', 1), (6, 'c', 1) ON CONFLICT (u) DO UPDATE SET v = 9 RETURNING id;
+SELECT id, u, v FROM two_nulls ORDER BY id;
