@@ -54,7 +54,6 @@ SELECT array_append(array_agg(x), true) FROM generate_series(1, 2) x;
 SELECT ARRAY[1] UNION SELECT ARRAY[now()];
 SELECT CASE WHEN true THEN ARRAY[1] ELSE ARRAY[now()] END;
 SELECT * FROM (VALUES (ARRAY[1]), (ARRAY[now()])) v;
-SELECT lag(ARRAY[1], 1, ARRAY[now()]) OVER ();
 SELECT coalesce(ARRAY[1], ARRAY['a'::text]);
 SELECT ARRAY[1] = ARRAY['1'::text];
 SELECT array_position(ARRAY[TIMESTAMPTZ '2024-01-01', '2025-01-01'], '2025-01-01'), array_position(ARRAY[DATE '2024-01-01', '2025-01-01'], '2025-1-1'), array_position(ARRAY[1, 2], ' 2');
