@@ -71,16 +71,18 @@ class TimestampReader {
                                            std::chrono::month{static_cast<unsigned>(month_)},
                                            std::chrono::day{static_cast<unsigned>(std::min(day_, 99))}};
     const bool is_twelve_hours = half_day_ >= 0;
-    if (year_ == 0 || !date.ok() || hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60 ||
-        (second_ == 60 && fraction_ > 0))
+    if (year_ == 0 || !date.ok() || hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60)
       return TimestampSyntax::kOutOfRange;
     if (is_twelve_hours) hour_ = hour_ % 12 + half_day_;
-    if (hour_ == 24 && (minute_ > 0 || second_ > 0 || fraction_ > 0)) return TimestampSyntax::kOutOfRange;
+    // Nothing lies behind the day's end: 24:00, which is 23:59:60 as well.
+    const int seconds_of_day = hour_ * 3600 + minute_ * 60 + second_;
+    if (seconds_of_day > 86'400 || (seconds_of_day == 86'400 && fraction_ > 0))
+      return TimestampSyntax::kOutOfRange;
     if (year_ > 9999)
       return year_ > kLastPostgresqlYear ? TimestampSyntax::kOutOfRange : TimestampSyntax::kOtherForm;
     value = timestamp_of(std::chrono::sys_days{date});
     day_number_ = date_of_timestamp(value);
-    const int64_t seconds = int64_t{hour_} * 3600 + minute_ * 60 + second_ - (is_moment_ ? zone_seconds_ : 0);
+    const int64_t seconds = seconds_of_day - (is_moment_ ? zone_seconds_ : 0);
     value += seconds * kMicrosecondsPerSecond + fraction_;
     return is_timestamp(value) ? TimestampSyntax::kOk : TimestampSyntax::kOtherForm;
   }
