@@ -1,9 +1,10 @@
 # mneme_folder(NAME [FROM_OUTSIDE] [COLD ROOM...] [PARTS ROOM...] LINKS ...): the .cc files of the folder and of its rooms become the
 # library mneme_NAME, the *_test.cc files the program NAME_test (label unit, target unit_tests), the *_stress_test.cc files the program
 # NAME_stress_test (label stress, target stress_tests: what ThreadSanitizer is there for, so that builds for AddressSanitizer leave them
-# out). FROM_OUTSIDE is code of the program's own whose tests, as those of the whole program, a sanitizer's build leaves out;
-# where such a build is asked for it by name, it does not optimize it. The room testing/ holds what tests share: its .cc files become mneme_NAME_testing, which only
-# tests and benchmarks link. PARTS are rooms that are libraries of their own (mneme_room), so that a program can leave them out.
+# out). FROM_OUTSIDE marks code of the program alone: a sanitizer's build leaves its tests out, as it does those of the whole program,
+# and where such a build is asked for the program by name, it does not optimize that code. The room testing/ holds what tests share: its
+# .cc files become mneme_NAME_testing, which only tests and benchmarks link. PARTS are rooms that are libraries of their own (mneme_room),
+# so that a program can leave them out.
 add_custom_target(stress_tests COMMENT "All stress tests")
 add_custom_target(unit_tests COMMENT "All folders' tests but the stress tests")
 # Seconds: under a sanitizer a test takes many times as long.

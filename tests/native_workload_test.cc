@@ -11,7 +11,6 @@
 #include <set>
 #include <string>
 
-#include "base/testing/test_effort.h"
 #include "engine/testing/test_database.h"
 #include "engine/transaction/digest.h"
 #include "engine/transaction/transaction.h"
@@ -197,7 +196,6 @@ std::vector<RowLookup> lookups_of(const NativeFunctions& functions, Database& da
 // A procedure looks for the rows that its look-ups name beforehand, and New-Order's look-ups name all of
 // them.
 TEST(NativeWorkload, LookupsNameTheRowsThatAreLookedFor) {
-  if (kIsSanitized) GTEST_SKIP() << "a sanitizer takes a minute over TPC-C's population";
   const auto workload = make_workload("tpcc", {{.scale = 1, .seed = 7}});
   const auto program = compile((*workload)->sql(), "tpcc");
   ASSERT_TRUE(program.ok());

@@ -14,7 +14,6 @@
 #include <tuple>
 #include <vector>
 
-#include "base/testing/test_effort.h"
 #include "engine/transaction/digest.h"
 #include "procedures/binder/program.h"
 #include "procedures/interpreter/call_text.h"
@@ -194,12 +193,10 @@ constexpr std::string_view kYcsbMix =
     "read_record=20,update_record=30,insert_record=10,scan_records=10,read_modify_write=30";
 
 TEST_F(PostgresOracle, AgreesOnTpcc) {
-  if (kIsSanitized) GTEST_SKIP() << "a sanitizer takes a minute over TPC-C's population";
   compare(*std::move(tpcc::Tpcc::make(kTpccScale, 1, kTpccMix)).value(), 1, 3'000);
 }
 
 TEST_F(PostgresOracle, AgreesOnTpccOfSeveralWorkers) {
-  if (kIsSanitized) GTEST_SKIP() << "a sanitizer takes a minute over TPC-C's population";
   compare(*std::move(tpcc::Tpcc::make(kTpccScale, 2, kTpccMix)).value(), 3, 1'000);
 }
 

@@ -8,7 +8,6 @@
 #include <random>
 
 #include "analyzer/conflict_rule.h"
-#include "base/testing/test_effort.h"
 #include "engine/checkpoint/checkpoint_writer.h"
 #include "engine/transaction/digest.h"
 #include "engine/transaction/transaction.h"
@@ -64,10 +63,8 @@ class WorkloadReplay {
   // Interpreted, then by machine code.
   void expect_equal_by_every_way() {
     EXPECT_EQ(serially(), forward());
-    uint32_t way = 0;
     for (const uint32_t threads : {1, 2, 4, 8}) {
       for (const uint32_t batch : {1, 7, 1000}) {
-        if (way++ % step_if_sanitized(5) != 0) continue;
         EXPECT_EQ(in_parallel(threads, batch), forward()) << threads << " threads, batches of " << batch;
         const ReplayOrder order = batch == 7 ? ReplayOrder::kForward : ReplayOrder::kReverse;
         const ReplayOrder other = batch == 7 ? ReplayOrder::kReverse : ReplayOrder::kForward;
@@ -203,9 +200,6 @@ class WorkloadReplay {
   std::string checkpoint_file_;  // of the population
 };
 
-constexpr const char* kTooLarge =
-    "a sanitizer takes minutes over TPC-C's populations, and the others run the same code";
-
 Result<std::unique_ptr<Workload>> small_tatp() {
   return tatp::Tatp::make(50, 1,
                           "update_subscriber_data=20,update_location=20,insert_call_forwarding=30,"
@@ -247,7 +241,6 @@ TEST(WorkloadReplay, Ycsb) {
 // A population takes seconds, so fewer combinations; each number of threads and each size of batch is among
 // them.
 TEST(WorkloadReplay, Tpcc) {
-  if (kIsSanitized) GTEST_SKIP() << kTooLarge;
   WorkloadReplay replay(make_workload("tpcc", {}), 1500);
   ASSERT_GT(replay.log_records(), 1000u);
   EXPECT_EQ(replay.serially(), replay.forward());
@@ -275,7 +268,6 @@ TEST(WorkloadReplay, WithAdHocTransactions) {
                             small_ycsb};
   for (const Make make : workloads) {
     for (const uint32_t percent : {10, 50, 100}) {
-      if (kIsSanitized && percent != 50) continue;
       for (const TupleImage image : {TupleImage::kFull, TupleImage::kChanged}) {
         WorkloadReplay replay(make(), 1200, percent, image);
         replay.expect_equal_by_every_scheme();
@@ -285,7 +277,6 @@ TEST(WorkloadReplay, WithAdHocTransactions) {
 }
 
 TEST(WorkloadReplay, TpccWithAdHocTransactions) {
-  if (kIsSanitized) GTEST_SKIP() << kTooLarge;
   for (const uint32_t percent : {10, 100}) {
     WorkloadReplay replay(make_workload("tpcc", {}), 800, percent);
     EXPECT_EQ(replay.in_parallel(4, 100), replay.forward());
