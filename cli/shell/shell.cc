@@ -12,6 +12,7 @@
 #include "cli/output/result_table.h"
 #include "cli/shell/line_reader.h"
 #include "procedures/parser/keywords.h"
+#include "procedures/values/run_errors.h"
 
 namespace mneme {
 
@@ -87,7 +88,10 @@ SqlShell::SqlShell(WorkingDatabase& working, const Output& output, std::string s
       input_{std::move(script)} {}
 
 bool SqlShell::add(std::string_view line) {
-  if (is_typed()) stop_.begin();
+  if (is_typed()) {
+    stop_.begin();
+    is_stop_told_ = false;
+  }
   const std::string_view words = trimmed(line);
   if (words.starts_with('\\') && !input_.splitter.in_quotes()) return run_command(words);
   const std::string lower = in_lower_case(words.substr(0, words.find(';')));
@@ -97,11 +101,22 @@ bool SqlShell::add(std::string_view line) {
   }
   input_.splitter.add(std::string(line) + "\n");
   while (const auto statement = input_.splitter.next()) {
-    if (!run(*statement)) return false;
-    if (is_typed() && stop_.reason() != StopRequest::Reason::kNone) {
+    if (is_stopped()) {
       give_up();
       break;
     }
+    if (!run(*statement)) return false;
+  }
+  return true;
+}
+
+bool SqlShell::is_stopped() {
+  if (stop_.reason() == StopRequest::Reason::kNone) return false;
+  // It may have come between two statements.
+  if (!std::exchange(is_stop_told_, true)) {
+    ++failures_;
+    const SqlError error = stopped_error(stop_);
+    say(fmt::format("ERROR:  {}: {}\n", error.sqlstate, error.message));
   }
   return true;
 }
@@ -138,6 +153,7 @@ bool SqlShell::run(const StatementSplitter::Statement& statement) {
     return true;
   }
   ++failures_;
+  if (result.sqlstate == sqlstate::kQueryCanceled) is_stop_told_ = true;
   report(result, statement);
   print_time(begin);
   return keeps_going_;
@@ -259,7 +275,7 @@ bool SqlShell::run_file(const std::string& path) {
   ++depth_;
   bool goes_on = true;
   std::string_view rest = *text;
-  while (goes_on && !rest.empty() && stop_.reason() == StopRequest::Reason::kNone) {
+  while (goes_on && !rest.empty() && !is_stopped()) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     goes_on = add(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));

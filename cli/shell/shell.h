@@ -4,8 +4,8 @@
 // Flow        add(): a line -> a command (a backslash begins it, as in psql) or a part of a statement ->
 //             at its semicolon: LiveSession::run() -> its table or tag, or its error
 // Errors      are printed, with PostgreSQL's SQLSTATE, the line of the script and the place in that line.
-// Stopping    the statement that runs fails with 57014 at stop().cancel(), and the rest of what was typed
-//             with it is dropped.
+// Stopping    the statement that runs, or would run next, fails with 57014 at stop().cancel(), and the rest of
+//             what was typed with it is dropped.
 // Threads     one; stop(): any, and signal handlers.
 // Not here    how lines are read (line_reader.h).
 #pragma once
@@ -55,6 +55,8 @@ class SqlShell {
 
   bool is_typed() const { return input_.name.empty(); }
   bool run(const StatementSplitter::Statement& statement);
+  // Whether what is left of the line or file is not to run. Tells it, if no statement has failed of it.
+  bool is_stopped();
   void report(const StatementResult& failure, const StatementSplitter::Statement& statement);
   void report_notices(const StatementResult& result) const;
   // Commands. False: the session ends.
@@ -76,6 +78,7 @@ class SqlShell {
   bool has_ended_ = false;
   bool is_timed_ = false;
   StopRequest stop_;
+  bool is_stop_told_ = false;
   size_t failures_ = 0;
   size_t attempts_ = 0;
   Json results_ = Json::array();
