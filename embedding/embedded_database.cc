@@ -70,10 +70,10 @@ void leave_alone(std::shared_ptr<const void> object) {
 }  // namespace
 
 struct EmbeddedDatabase::State {
-  State(std::string of, EmbeddedOptions with, WorkingDatabase database)
+  State(std::string of, EmbeddedOptions with, std::shared_ptr<WorkingDatabase> database)
       : directory(std::move(of)),
         options(std::move(with)),
-        working(std::make_unique<WorkingDatabase>(std::move(database))),
+        working(std::move(database)),
         is_connected(options.connections) {}
   ~State() {
     if (!is_in_child()) return;
@@ -90,7 +90,7 @@ struct EmbeddedDatabase::State {
   const std::string directory;
   const EmbeddedOptions options;
   const uint64_t process = this_process();
-  std::unique_ptr<WorkingDatabase> working;
+  std::shared_ptr<WorkingDatabase> working;  // a standby's is its follower's, too
   RecoveryReport report;
 
   std::mutex mutex;                // guards what follows
@@ -297,10 +297,19 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
   }
   for (const std::string& notice : working->log().notices()) notices.push_back(notice);
   working->database().set_concurrency(options.concurrency);
-  auto state = std::make_shared<State>(*std::move(directory), std::move(options), *std::move(working));
+  auto state = std::make_shared<State>(*std::move(directory), std::move(options),
+                                       std::make_shared<WorkingDatabase>(*std::move(working)));
   state->report = std::move(report);
   for (const std::string& notice : notices) state->tell(notice);
   return std::unique_ptr<EmbeddedDatabase>(new EmbeddedDatabase(std::move(state)));
+}
+
+std::unique_ptr<EmbeddedDatabase> EmbeddedDatabase::of_standby(std::string directory,
+                                                               std::shared_ptr<WorkingDatabase> working,
+                                                               EmbeddedOptions options) {
+  working->database().set_concurrency(options.concurrency);
+  return std::unique_ptr<EmbeddedDatabase>(new EmbeddedDatabase(
+      std::make_shared<State>(std::move(directory), std::move(options), std::move(working))));
 }
 
 const RecoveryReport& EmbeddedDatabase::recovered() const {

@@ -112,6 +112,12 @@ class EmbeddedDatabase {
   static Result<std::unique_ptr<EmbeddedDatabase>> open(const std::string& directory,
                                                         EmbeddedOptions options = {});
 
+  // The database of a standby, which connections read until it is promoted. It has so many workers as the
+  // options have connections; the options' log is not used.
+  static std::unique_ptr<EmbeddedDatabase> of_standby(std::string directory,
+                                                      std::shared_ptr<WorkingDatabase> working,
+                                                      EmbeddedOptions options);
+
   // An error where as many are connected as the options allow.
   Result<Connection> connect();
 

@@ -8,10 +8,14 @@
 
 #include "base/clock.h"
 #include "cli/command/commands.h"
+#include "cli/command/served_standby.h"
 #include "cli/measure/recovery_text.h"
+#include "cli/option/checkpoint_settings.h"
 #include "cli/option/execution_option.h"
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
+#include "cli/option/server_settings.h"
+#include "cli/output/duration_text.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
@@ -53,12 +57,18 @@ struct FollowCommand {
   uint64_t checkpoint_mib = FollowOptions{}.checkpoint_log_bytes >> 20;
   bool promotes = false;
   bool as_is = false;
+  bool serves = false;
+  std::string gone_after;  // of the primary; empty: nobody looks
+  ServerSettings server;
   std::string progress_name = "auto";
   ExecutionOption execution;
   Output output;
 
   Result<void> run(const CLI::App& command) const {
     if (as_is) return promote_directory();
+    const Result<std::chrono::milliseconds> patience = primary_patience();
+    if (!patience) return patience.error();
+    if (!serves) RETURN_IF_ERROR(ServerSettings::refuse(command, "--serve"));
     FollowOptions options;
     options.standby.replay.threads = threads;
     options.standby.replay.batch_transactions = batch;
@@ -73,6 +83,16 @@ struct FollowCommand {
     if (!named) return named.error();
     const auto log = replicated_log(*named);
     if (!log) return log.error();
+    std::optional<ServedStandby> served;
+    CheckpointSettings checkpoints;
+    if (serves) {
+      Result<ServerOptions> serving = server.choose(command, threads, output);
+      if (!serving) return serving.error();
+      served.emplace(*std::move(serving));
+      served->prepare(options);
+      RETURN_IF_ERROR(go_on_with_same_log(*named, options.standby.log));
+      RETURN_IF_ERROR(checkpoints.take_when_full(options.standby.log));
+    }
     auto reader = open_replicated_reader(*log);
     if (!reader) return reader.error();
     if (!from.empty()) RETURN_IF_ERROR(copy_base(from, directory));
@@ -92,17 +112,24 @@ struct FollowCommand {
     progress.finish();
     if (!opened) return opened.error();
     Follower& follower = **opened;
+    if (served) {
+      RETURN_IF_ERROR(served->start(directory, follower, embedding(*wanted_execution)));
+      tell_ready(served->server());
+    }
     output.text(fmt::format(
         "following the log {} of {} from LSN {} on, by {}; signal USR1 to process {} promotes\n", log->stream,
         log->servers, follower.standby().end().value, follower.standby().scheme().name, ::getpid()));
     progress.stage("follow", "", 0, "transactions", asking(follower));
-    const auto ends = [this] { return is_to_end != 0 || is_to_be_promoted != 0 || promotes; };
-    const Result<void> ran = follower.run(ends);
-    const bool is_promotion = ran.ok() && is_to_end == 0;
-    const Result<std::optional<Promotion>> ended = ran ? end(follower, is_promotion) : ran.error();
+    const Result<std::optional<Promotion>> ended =
+        follow(follower, served ? &*served : nullptr, *patience);
     progress.finish();
     for (const std::string& notice : follower.standby().notices()) output.notice(notice);
+    if (!served) return ended ? tell(follower, *ended, progress) : ended.error();
+    const bool goes_on = ended.ok() && ended->has_value();
+    if (goes_on) tell_promotion(**ended);
+    const Result<void> over = end_serving(*served, follower, goes_on ? &checkpoints : nullptr);
     if (!ended) return ended.error();
+    RETURN_IF_ERROR(over);
     return tell(follower, *ended, progress);
   }
 
@@ -114,6 +141,43 @@ struct FollowCommand {
         fmt::format("{} is a database, up to LSN {}; no engine was kept from writing its replicated log\n",
                     directory, end->value));
     return output.json({{"command", "follow"}, {"promoted", true}, {"lsn", end->value}});
+  }
+
+  // What a promoted standby writes goes behind what it has read, so that others may follow it.
+  Result<void> go_on_with_same_log(const Manifest& manifest, DurableLogOptions& log) const {
+    const auto device = log_device_kind(attribute_of(manifest, kLogKindAttribute));
+    if (!device) return device.error();
+    log.device = *device;
+    log.device_options.remote = remote_log(manifest);
+    return {};
+  }
+
+  RemoteLogOptions remote_log(const Manifest& manifest) const {
+    RemoteLogOptions remote;
+    remote.servers = servers.empty() ? attribute_of(manifest, kLogServersAttribute) : servers;
+    remote.stream = stream.empty() ? attribute_of(manifest, kLogStreamAttribute) : stream;
+    return remote;
+  }
+
+  EmbeddedOptions embedding(Execution wanted) const {
+    EmbeddedOptions options;
+    options.execution = wanted;
+    options.notice = [this](const std::string& sentence) { output.notice(sentence); };
+    return options;
+  }
+
+  // Until a signal ends the server of a promoted standby, which takes `checkpoints`; or, without these, at once.
+  Result<void> end_serving(ServedStandby& served, const Follower& follower,
+                           const CheckpointSettings* checkpoints) const {
+    served.heed_signals();
+    if (checkpoints == nullptr || is_to_end != 0) served.stop();
+    std::unique_ptr<CheckpointSchedule> schedule;
+    if (checkpoints != nullptr) {
+      WorkingDatabase& working = *follower.standby().working();
+      for (const std::string& notice : working.log().notices()) output.notice(notice);
+      schedule = checkpoints->start(working, follower.recovered(), &output);
+    }
+    return served.end();
   }
 
   Result<ReplicatedLogOptions> replicated_log(const Manifest& manifest) const {
@@ -129,10 +193,7 @@ struct FollowCommand {
     if (!device) return device.error();
     if (!traits_of(*device).is_replicated)
       return damaged("the manifest of {} says that the log lies on {}", directory, kind);
-    RemoteLogOptions remote;
-    remote.servers = servers.empty() ? attribute_of(manifest, kLogServersAttribute) : servers;
-    remote.stream = stream.empty() ? attribute_of(manifest, kLogStreamAttribute) : stream;
-    return replicated_log_options(*device, remote, manifest.database_id);
+    return replicated_log_options(*device, remote_log(manifest), manifest.database_id);
   }
 
   // Each line shows the speed since the previous one.
@@ -169,14 +230,45 @@ struct FollowCommand {
             {"seconds_behind", lag.seconds},           {"trouble", lag.trouble}};
   }
 
-  static Result<std::optional<Promotion>> end(Follower& follower, bool is_promotion) {
-    if (!is_promotion) {
-      RETURN_IF_ERROR(follower.end());
-      return std::optional<Promotion>();
+  // Until it is to end, or is promoted. `patience`: with the primary; 0: for ever.
+  Result<std::optional<Promotion>> follow(Follower& follower, const ServedStandby* served,
+                                          std::chrono::milliseconds patience) const {
+    for (;;) {
+      bool is_alone = false;
+      RETURN_IF_ERROR(follower.run([&] {
+        is_alone = patience.count() > 0 && follower.is_primary_gone(patience);
+        return is_alone || is_to_end != 0 || is_to_be_promoted != 0 || promotes || (served != nullptr && served->is_over());
+      }));
+      const bool is_asked = is_to_be_promoted != 0 || promotes;
+      if (is_to_end != 0 || !(is_asked || is_alone)) {
+        RETURN_IF_ERROR(follower.end());
+        return std::optional<Promotion>();
+      }
+      Result<std::optional<Promotion>> promotion =
+          follower.promote({.in_place = served != nullptr, .if_first = !is_asked});
+      if (!promotion || *promotion) return promotion;
+      output.notice("the primary was gone, and another engine has taken its log over: following goes on");
     }
-    const Result<Promotion> promotion = follower.promote();
-    if (!promotion) return promotion.error();
-    return std::optional(*promotion);
+  }
+
+  // How long the primary may be silent.
+  Result<std::chrono::milliseconds> primary_patience() const {
+    if (gone_after.empty()) return std::chrono::milliseconds(0);
+    const Result<std::chrono::nanoseconds> read = duration_of("--promote-when-primary-gone", gone_after);
+    if (!read) return read.error();
+    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(*read);
+    if (patience < 2 * kBeatInterval) {
+      return invalid_argument("--promote-when-primary-gone {}: a second at least, as an engine that has no work is heard each {} ms",
+                              gone_after, kBeatInterval.count());
+    }
+    return patience;
+  }
+
+  void tell_promotion(const Promotion& promotion) const {
+    output.text(fmt::format(
+        "promoted: term {} has begun, so nobody else writes that log any more; {} replayed for it, in {}\n",
+        promotion.term, counted(promotion.transactions, "transaction"), seconds_text(promotion.seconds)));
+    std::fflush(stdout);
   }
 
   Result<void> tell(const Follower& follower, const std::optional<Promotion>& promotion,
@@ -184,12 +276,13 @@ struct FollowCommand {
     const Standby& standby = follower.standby();
     const FollowLag lag = follower.lag();
     const std::string digest = digest_text(standby.database(), threads);
+    const uint64_t end = standby.working()->log().durable().value;
     Json json = {{"command", "follow"},
                  {"promoted", promotion.has_value()},
                  {"scheme", standby.scheme().name},
                  {"threads", threads},
                  {"execution", standby.scheme().replays_calls() ? Json(name_of(standby.executed())) : Json()},
-                 {"lsn", standby.end().value},
+                 {"lsn", end},
                  {"state_digest", digest},
                  {"recovered_transactions", follower.recovered().replay.statistics.transactions},
                  {"transactions", lag.total_transactions},
@@ -200,22 +293,21 @@ struct FollowCommand {
       json["term"] = promotion->term;
       json["promotion_transactions"] = promotion->transactions;
       json["promotion_seconds"] = promotion->seconds;
-      output.text(fmt::format(
-          "promoted: term {} has begun, so nobody else writes that log any more; {} replayed for it, in {}\n",
-          promotion->term, counted(promotion->transactions, "transaction"),
-          seconds_text(promotion->seconds)));
-      output.text(
-          fmt::format("{} is a database: mneme run WORKLOAD --resume --data-dir {}\n", directory, directory));
+      if (!serves) tell_promotion(*promotion);
+      if (!serves) {
+        output.text(
+            fmt::format("{} is a database: mneme run WORKLOAD --resume --data-dir {}\n", directory, directory));
+      }
     } else {
       json.update(lag_json(lag));
     }
     progress.result({{"event", promotion ? "promoted" : "followed"},
-                     {"durable_lsn", standby.end().value},
+                     {"durable_lsn", end},
                      {"state_digest", digest}});
     output.text(fmt::format("  replayed {} in {} of {} in all, state digest {}, up to LSN {}\n",
                             counted(lag.total_transactions, "transaction"),
                             counted(follower.rounds(), "round"), seconds_text(follower.replay_seconds()),
-                            digest, standby.end().value));
+                            digest, end));
     return output.json(json);
   }
 };
@@ -236,6 +328,9 @@ void add_follow_command(CLI::App& program, Action& chosen) {
   take("--batch", command->batch);
   take("--checkpoint-log", command->checkpoint_mib);
   take("--promote", command->promotes);
+  take("--promote-when-primary-gone", command->gone_after);
+  take("--serve", command->serves);
+  command->server.add_options(*app);
   CLI::Option* as_is = take("--promote-as-is", command->as_is);
   for (CLI::Option* option : app->get_options()) {
     const bool has_use = option == as_is || option->get_positional() || option->check_name("--threads") ||

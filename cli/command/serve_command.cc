@@ -18,6 +18,7 @@
 #include "cli/option/log_device_settings.h"
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
+#include "cli/option/server_settings.h"
 #include "cli/option/workload_settings.h"
 #include "cli/output/output.h"
 #include "cli/output/text.h"
@@ -28,8 +29,6 @@
 
 namespace mneme {
 namespace {
-
-constexpr const char* kServePlace = "127.0.0.1:5433";
 
 // The server that the signals stop.
 Server* database_server = nullptr;
@@ -43,17 +42,8 @@ struct ServeCommand {
   bool create = false;
   std::string workload;
   WorkloadSettings settings;
-  std::string listen;
-  std::string socket;
-  uint32_t connections = 256;
-  uint32_t blocks = 128;
+  ServerSettings server;
   uint32_t threads = default_threads();
-  std::string network = "uring";
-  std::string auth = "trust";
-  std::string users;
-  std::string tls_certificate;
-  std::string tls_key;
-  std::string tls = "offered";
   LogContentSettings content;
   // A thread of the server's waits for what clients wait for, so it may write the log as well.
   LogDeviceSettings device{"file", IoMethod::kInline};
@@ -78,7 +68,7 @@ struct ServeCommand {
       return invalid_argument(
           "--log says what a new database's log is to hold: say --create, too, or leave it out");
     if (content.is_off()) return invalid_argument("a server's database has a log: leave --log off out");
-    Result<ServerOptions> options = server_options(command);
+    Result<ServerOptions> options = server.choose(command, threads, output);
     if (!options) return options.error();
 
     EmbeddedOptions opening;
@@ -102,66 +92,19 @@ struct ServeCommand {
     if (!database) return database.error();
     RETURN_IF_ERROR(list_rows(**database));
     const auto schedule = checkpoints.start((*database)->working(), (*database)->recovered(), &output);
-    Result<std::unique_ptr<Server>> server = Server::start(**database, *options);
-    if (!server) return server.error();
-    database_server = server->get();
+    Result<std::unique_ptr<Server>> started = Server::start(**database, *options);
+    if (!started) return started.error();
+    database_server = started->get();
     stop_on_signals(stop_database_server);
-    tell_ready(**server);
-    const Result<void> served = (*server)->run();
-    const Server::Counters counters = (*server)->counters();
+    tell_ready(**started);
+    const Result<void> served = (*started)->run();
+    const Server::Counters counters = (*started)->counters();
     RETURN_IF_ERROR(output.json(
         {{"command", "serve"}, {"clients", counters.clients}, {"refused_clients", counters.refused}}));
     return served;
   }
 
  private:
-  Result<ServerOptions> server_options(const CLI::App& command) const {
-    ServerOptions options;
-    if (!listen.empty() || socket.empty()) {
-      Result<ServerAddress> address = server_address(listen.empty() ? kServePlace : listen);
-      if (!address) return address.error();
-      if (address->is_local())
-        return invalid_argument("--listen is HOST:PORT; a Unix socket's directory is named by --socket");
-      options.listen = *address;
-    }
-    options.socket_directory = socket;
-    options.connections = connections;
-    options.blocks = command.count("--blocks") > 0 ? blocks : std::min(blocks, connections);
-    options.threads = threads;
-    options.network = network == "poll" ? SocketMethod::kPoll : SocketMethod::kUring;
-    options.tell = [this](const std::string& sentence) { output.notice(sentence); };
-    RETURN_IF_ERROR(choose_tls(command, options));
-    if ((auth == "scram") != !users.empty()) {
-      return invalid_argument(
-          "--auth scram asks clients for a password, and --users FILE has them: say both");
-    }
-    if (users.empty()) return options;
-    Result<Users> read = Users::read(users);
-    if (!read) return read.error();
-    options.users = std::make_shared<const Users>(*std::move(read));
-    return options;
-  }
-
-  Result<void> choose_tls(const CLI::App& command, ServerOptions& options) const {
-    if (tls_certificate.empty() != tls_key.empty())
-      return invalid_argument(
-          "--tls-cert names the server's certificate, and --tls-key its private key: say both");
-    if (tls_certificate.empty()) {
-      if (command.count("--tls") == 0) return {};
-      return invalid_argument("--tls needs a certificate: say --tls-cert and --tls-key, or leave it out");
-    }
-    if (!options.listen)
-      return invalid_argument(
-          "TLS is for clients over TCP, and the server listens on a Unix socket alone: say --listen, or "
-          "leave "
-          "--tls-cert and --tls-key out");
-    Result<std::shared_ptr<const TlsCertificate>> read = TlsCertificate::read(tls_certificate, tls_key);
-    if (!read) return read.error();
-    options.tls = *std::move(read);
-    options.needs_tls = tls == "required";
-    return {};
-  }
-
   // Where a workload is wanted; an empty database EmbeddedDatabase makes.
   Result<void> make_database(const DurableLogOptions& log, const LogContent& records, Execution wanted) {
     if (holds_database(directory)) return {};
@@ -204,16 +147,6 @@ struct ServeCommand {
     }
     return {};
   }
-
-  // The first line, which programs that start a server wait for.
-  static void tell_ready(const Server& server) {
-    if (const std::optional<ServerAddress> address = server.address()) {
-      fmt::print("ready: {} {}\n", address->host, address->port);
-    } else {
-      fmt::print("ready: {}\n", server.socket_path());
-    }
-    std::fflush(stdout);
-  }
 };
 
 }  // namespace
@@ -228,17 +161,8 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   take("--workload", command->workload);
   take("--warehouses,--scale", command->settings.options.scale);
   take("--log", command->content.log);
-  take("--listen", command->listen);
-  take("--socket", command->socket);
-  take("--connections", command->connections);
-  take("--blocks", command->blocks);
+  command->server.add_options(*app);
   take("--threads", command->threads);
-  take("--network", command->network);
-  take("--auth", command->auth);
-  take("--users", command->users);
-  take("--tls-cert", command->tls_certificate);
-  take("--tls-key", command->tls_key);
-  take("--tls", command->tls);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
   command->buffer.add_options(*app);

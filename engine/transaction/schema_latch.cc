@@ -43,6 +43,7 @@ bool SchemaLatch::try_enter(WorkerId slot) {
   DCHECK(before == 0);
   if (!is_closed_.load(std::memory_order_acquire)) return true;
   inside.store(0, std::memory_order_release);
+  has_refused_.store(true, std::memory_order_relaxed);
   return false;
 }
 

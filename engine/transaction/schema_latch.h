@@ -52,6 +52,9 @@ class SchemaLatch {
   void rest(WorkerId slot);
   void leave(WorkerId slot);
 
+  // Whether a session was kept out since the last call.
+  bool take_refused() { return has_refused_.exchange(false, std::memory_order_relaxed); }
+
   // Whether the thread is inside, in any slot.
   bool is_inside() const;
 
@@ -89,6 +92,8 @@ class SchemaLatch {
   // Written by a Change (release: what it did comes before its end), read by enter() (acquire), see
   // Soundness.
   alignas(kCacheLineBytes) std::atomic<bool> is_closed_{false};
+  // Set by try_enter() where it fails, taken by who stops sessions often (relaxed: a hint).
+  std::atomic<bool> has_refused_{false};
   const uint32_t workers_;
   // The thread that is inside; 0: none. Exchanged by its user's enter() (acq_rel), stored by go_on() and
   // rest() (relaxed: it stays other than 0), by leave() (release: the transaction ends before), looked at by

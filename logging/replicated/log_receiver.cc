@@ -35,6 +35,11 @@ void LogReceiver::stop() {
   thread_.join();
 }
 
+void LogReceiver::go_on() {
+  ends_ = false;
+  thread_ = std::thread([this] { run(); });
+}
+
 void LogReceiver::run() {
   BackOff back_off(milliseconds(100), milliseconds(2000));
   while (wait_for_room()) {
@@ -72,6 +77,7 @@ Result<void> LogReceiver::ask_if_due() {
   if (!end.ok()) return end.error();
   asked_at_ = now;
   const std::lock_guard lock(mutex_);
+  answered_at_ = now;
   if (*end > end_position_) {
     end_position_ = *end;
     idle_reads_ = 0;
@@ -108,6 +114,7 @@ Result<bool> LogReceiver::receive(milliseconds limit) {
 
   const std::lock_guard lock(mutex_);
   next_position_ = position_;
+  came_at_ = now;
   idle_reads_ = 0;
   if (position_ > end_position_) {
     end_position_ = position_;
@@ -160,6 +167,13 @@ ReceivedLag LogReceiver::lag() const {
   if (!seen_.empty()) lag.seconds = std::chrono::duration<double>(Clock::now() - seen_.front().at).count();
   lag.trouble = trouble_;
   return lag;
+}
+
+bool LogReceiver::is_silent(milliseconds limit) const {
+  const std::lock_guard lock(mutex_);
+  const bool is_all = idle_reads_ >= kIdleReads || end_position_ <= next_position_;
+  // What lies between the two is known: neither this process nor the servers were away meanwhile.
+  return came_at_ && is_all && trouble_.empty() && answered_at_ >= *came_at_ + limit;
 }
 
 Result<void> LogReceiver::receive_through(uint64_t position, milliseconds limit) {

@@ -61,9 +61,14 @@ class LogReceiver {
   // Everything before this position has been replayed.
   void replayed(uint64_t position);
   ReceivedLag lag() const;
+  // Whether so long, while the servers answered, nothing has come, and nothing is left to come; but something
+  // has come before.
+  bool is_silent(std::chrono::milliseconds limit) const;
 
   // Ends the thread. What has come can be taken yet.
   void stop();
+  // After stop(): begins the thread again.
+  void go_on();
   // After stop(): one reading more. Whether it brought something.
   Result<bool> receive(std::chrono::milliseconds limit);
   // After stop(): until the piece at the position has come. kFailed: not within the limit.
@@ -102,6 +107,8 @@ class LogReceiver {
   uint64_t replayed_;          // a position
   uint64_t end_position_ = 0;  // of the log, as far as anybody has heard
   uint32_t idle_reads_ = 0;    // in a row, that brought nothing
+  std::optional<Clock::time_point> came_at_;  // the last piece
+  Clock::time_point answered_at_{};           // the servers, where the log ends
   std::deque<Seen> seen_;      // those that are behind
   std::string trouble_;
   std::optional<Error> error_;

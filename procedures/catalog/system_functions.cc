@@ -51,6 +51,11 @@ Value always_true(const SystemCatalog&, Arguments, Arena&) {
 Value always_false(const SystemCatalog&, Arguments, Arena&) {
   return Value::of_bool(false);
 }
+Value is_in_recovery(const SystemCatalog& catalog, Arguments, Arena&) {
+  return Value::of_bool(std::ranges::any_of(catalog.settings(), [](const SystemCatalog::Setting& each) {
+    return each.name == "in_hot_standby" && each.value == "on";
+  }));
+}
 Value nothing(const SystemCatalog&, Arguments, Arena&) {
   return Value::null();
 }
@@ -391,7 +396,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_conversion_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_statistics_obj_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_function_is_visible", 1, {kNumber}, 1, kFlag, always_true},
-    {"pg_is_in_recovery", 0, {}, 0, kFlag, always_false},
+    {"pg_is_in_recovery", 0, {}, 0, kFlag, is_in_recovery},
     {"pg_is_other_temp_schema", 1, {kNumber}, 1, kFlag, always_false},
     {"pg_relation_is_publishable", 1, {kNumber}, 1, kFlag, always_false},
     {"has_table_privilege", 2, {kString, kString, kString}, 3, kFlag, always_true},

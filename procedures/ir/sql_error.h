@@ -53,6 +53,7 @@ inline constexpr const char* kInvalidRecursion = "42P19";
 inline constexpr const char* kInvalidReference = "42P10";
 inline constexpr const char* kDuplicateAlias = "42712";
 inline constexpr const char* kInvalidText = "22P02";
+inline constexpr const char* kSerializationFailure = "40001";
 inline constexpr const char* kQueryCanceled = "57014";
 inline constexpr const char* kAdminShutdown = "57P01";
 inline constexpr const char* kNotNull = "23502";

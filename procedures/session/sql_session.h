@@ -77,7 +77,6 @@ inline constexpr const char* kReadOnlyTransaction = "25006";
 inline constexpr const char* kNoActiveTransaction = "25P01";
 inline constexpr const char* kInvalidSavepoint = "3B001";
 inline constexpr const char* kFailedTransaction = "25P02";
-inline constexpr const char* kSerializationFailure = "40001";
 inline constexpr const char* kDeadlock = "40P01";
 inline constexpr const char* kOutOfMemory = "53200";
 inline constexpr const char* kNotInPrerequisiteState = "55000";

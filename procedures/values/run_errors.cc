@@ -62,6 +62,8 @@ SqlError stopped_error(const StopRequest& stop) {
       return {sqlstate::kAdminShutdown, "the statement was ended with its connection"};
     case StopRequest::Reason::kTimedOut:
       return {sqlstate::kQueryCanceled, "canceling statement due to statement timeout"};
+    case StopRequest::Reason::kInWay:
+      return {sqlstate::kSerializationFailure, "canceling statement due to conflict with recovery"};
     case StopRequest::Reason::kCancelled:
     case StopRequest::Reason::kNone:
       break;

@@ -35,20 +35,67 @@ class WorkingDatabaseMaker {
     working.manifest_ = std::move(manifest);
     working.program_ = std::move(program);
     working.database_ = std::move(database);
-    DurableLogOptions partitioned = options;
-    if (options.streams.partition == StreamPartition::kPage) partitioned.streams.split = page_splitter();
-    RETURN_IF_ERROR(begin_incarnation(*working.manifest_, log, least_incarnation));
-    // Not before: a directory whose log can't be written is refused as it was.
-    RETURN_IF_ERROR(remove_unlisted_files(*working.manifest_));
-    Result<std::unique_ptr<DirectoryLog>> opened = open_directory_log(*working.manifest_, partitioned);
+    Result<std::unique_ptr<DirectoryLog>> opened = open_log(*working.manifest_, log, options, least_incarnation);
     if (!opened) return opened.error();
     working.log_ = std::move(*opened);
+    begin_beat(working, options);
     working.schema_latch_ = std::make_unique<SchemaLatch>(options.workers, options.appenders());
-    const Manifest current = working.manifest_->current();
-    working.database_->attach_log(*working.log_, current.records, current.tuple_image);
+    attach(working);
     return {};
   }
+  static Result<std::unique_ptr<DirectoryLog>> open_log(ManifestFile& manifest, const LogContents& log,
+                                                        const DurableLogOptions& options, uint32_t least_incarnation) {
+    DurableLogOptions partitioned = options;
+    if (beats(options)) ++partitioned.helpers;
+    if (options.streams.partition == StreamPartition::kPage) partitioned.streams.split = page_splitter();
+    RETURN_IF_ERROR(begin_incarnation(manifest, log, least_incarnation));
+    // Not before: a directory whose log can't be written is refused as it was.
+    RETURN_IF_ERROR(remove_unlisted_files(manifest));
+    return open_directory_log(manifest, partitioned);
+  }
+  static bool beats(const DurableLogOptions& options) { return traits_of(options.device).is_replicated; }
+  static void begin_beat(WorkingDatabase& working, const DurableLogOptions& options) {
+    if (beats(options)) working.beat_ = std::make_unique<LogBeat>(*working.log_, WorkerId{options.appenders()});
+  }
+  static void attach(WorkingDatabase& working) {
+    const Manifest current = working.manifest_->current();
+    working.database_->attach_log(*working.log_, current.records, current.tuple_image);
+  }
 };
+
+WorkingDatabase WorkingDatabase::of_standby(std::unique_ptr<Program> program, std::unique_ptr<Database> database,
+                                            Lsn replayed, const DurableLogOptions& log) {
+  WorkingDatabase working;
+  working.program_ = std::move(program);
+  working.database_ = std::move(database);
+  auto standby_log = std::make_unique<StandbyLog>(replayed);
+  working.standby_log_ = standby_log.get();
+  working.log_ = std::move(standby_log);
+  working.schema_latch_ = std::make_unique<SchemaLatch>(log.workers, log.appenders());
+  working.database_->attach_log(*working.log_);
+  return working;
+}
+
+Result<void> WorkingDatabase::become_primary(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest,
+                                             const LogContents& log, const DurableLogOptions& options) {
+  CHECK(is_standby());
+  lock_.emplace(std::move(lock));
+  manifest_ = std::move(manifest);
+  // A former engine may write no more behind what was replayed.
+  const Result<RemoteClaim> claim = claim_remote_log(manifest_->directory(), options);
+  if (!claim) return claim.error();
+  DurableLogOptions claimed = options;
+  claimed.device_options.remote.owner = claim->term.owner;
+  Result<std::unique_ptr<DirectoryLog>> opened =
+      WorkingDatabaseMaker::open_log(*manifest_, log, claimed, std::max(claim->term.number, 1u));
+  if (!opened) return opened.error();
+  standby_log_->go_on_with(std::move(*opened));
+  WorkingDatabaseMaker::begin_beat(*this, options);
+  WorkingDatabaseMaker::attach(*this);
+  // Sessions are made anew: they were made to read.
+  ++schema_version_;
+  return {};
+}
 
 Result<void> check_free(const std::string& directory) {
   if (!holds_database(directory)) return check_holds_no_files(directory);

@@ -20,17 +20,20 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/function_ref.h"
 #include "base/result.h"
 #include "engine/transaction/database.h"
 #include "engine/transaction/schema_latch.h"
+#include "logging/commit/log_beat.h"
 #include "logging/directory/directory_lock.h"
 #include "logging/directory/manifest.h"
 #include "logging/layout/log_factory.h"
 #include "procedures/binder/program.h"
 #include "recovery/database/recover.h"
+#include "recovery/database/standby_log.h"
 
 namespace mneme {
 
@@ -38,11 +41,15 @@ namespace mneme {
 class WorkingDatabase {
  public:
   WorkingDatabase(WorkingDatabase&&) = default;
+  // A standby's: replay of another engine's log puts rows into it, and sessions only read, until become_primary().
+  // `replayed`: all records below are in the rows. The database was made for `log.workers`.
+  static WorkingDatabase of_standby(std::unique_ptr<Program> program, std::unique_ptr<Database> database,
+                                    Lsn replayed, const DurableLogOptions& log);
 
   const Program& program() const { return *program_; }
   Database& database() { return *database_; }
   DirectoryLog& log() { return *log_; }
-  // Its attributes say what the directory is for; change them through update().
+  // Its attributes say what the directory is for; change them through update(). A standby has none before it is promoted.
   ManifestFile& manifest() { return *manifest_; }
 
   // Sessions that live with changes of the schema enter it for each transaction (live_session.h), by their
@@ -56,16 +63,28 @@ class WorkingDatabase {
   // has its tables, and no session uses the former program any more.
   void replace(std::unique_ptr<Program> program);
 
+  // Whether it is a standby's.
+  bool is_standby() const { return standby_log_ != nullptr && standby_log_->follows(); }
+  // Of a standby.
+  StandbyLog& standby_log() { return *standby_log_; }
+  // Goes on as the directory's database, with a log of its own behind `log`, which is all in the rows. The
+  // directory is a standby's no more (standby_base.h). A change of the schema has stopped all sessions.
+  Result<void> become_primary(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest, const LogContents& log,
+                              const DurableLogOptions& options);
+
  private:
   friend class WorkingDatabaseMaker;
+  WorkingDatabase() = default;
   explicit WorkingDatabase(DirectoryLock lock) : lock_(std::move(lock)) {}
 
   // In the order in which they are made; they end in the opposite one.
-  DirectoryLock lock_;
+  std::optional<DirectoryLock> lock_;
   std::unique_ptr<ManifestFile> manifest_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<DirectoryLog> log_;
+  StandbyLog* standby_log_ = nullptr;  // log_, where it is one
+  std::unique_ptr<LogBeat> beat_;      // of a log that standbys may follow
   std::unique_ptr<SchemaLatch> schema_latch_;
   uint64_t schema_version_ = 0;
 };

@@ -100,10 +100,12 @@ void LiveSession::follow_schema() {
 }
 
 void LiveSession::follow_read_only() {
-  if (read_only_) session_->set_read_only(*read_only_);
+  const bool is_standby = working_.is_standby();
+  if (read_only_ || is_standby) session_->set_read_only(is_standby || *read_only_);
 }
 
 bool LiveSession::is_read_only() const {
+  if (working_.is_standby()) return true;
   return read_only_.value_or(block() != SqlSession::Block::kNone && session_->is_read_only());
 }
 

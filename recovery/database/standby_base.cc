@@ -133,15 +133,15 @@ Result<void> adopt_base(ManifestFile& manifest) {
   });
 }
 
-Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end,
-                            uint32_t threads) {
+Result<LogContents> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end,
+                                    uint32_t threads) {
   const Manifest standby = manifest.current();
   LogReadOptions read;
   read.threads = threads;
   read.from = standby.checkpoint_lsn;
   read.most_kept_bytes = 0;  // the log is scanned, and not kept in memory
   RETURN_IF_ERROR(check_is_newest(manifest.directory(), standby));
-  const auto held = read_log(manifest.directory(), standby, read);
+  auto held = read_log(manifest.directory(), standby, read);
   if (!held.ok()) return held.error();
   if (end && *end != held->end) {
     return damaged(
@@ -155,7 +155,7 @@ Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, 
     changed.attributes.erase(kStandbyAttribute);
     changed.attributes.erase(kReceivedFromAttribute);
   }));
-  return held->end;
+  return held;
 }
 
 Result<Lsn> promote_as_is(const std::string& directory, uint32_t threads) {
@@ -167,7 +167,9 @@ Result<Lsn> promote_as_is(const std::string& directory, uint32_t threads) {
   if (!lock) return lock.error();
   const Result<std::unique_ptr<ManifestFile>> manifest = ManifestFile::open(directory);
   if (!manifest) return manifest.error();
-  return become_database(**manifest, 1, std::nullopt, threads);
+  const Result<LogContents> held = become_database(**manifest, 1, std::nullopt, threads);
+  if (!held) return held.error();
+  return held->end;
 }
 
 }  // namespace mneme

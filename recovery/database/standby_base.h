@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "logging/directory/manifest.h"
+#include "logging/reading/log_reader.h"
 
 namespace mneme {
 
@@ -36,9 +37,9 @@ Result<void> copy_base(const std::string& primary, const std::string& directory)
 Result<void> adopt_base(ManifestFile& manifest);
 
 // Makes a standby's directory, which is locked, a database to work on. Its next incarnation has this number,
-// or a higher one. Returns the log's end. If `end` is given and differs, fails with kDamaged, and the
-// directory remains a standby's.
-Result<Lsn> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end,
+// or a higher one. Returns the log, of which nothing is kept in memory. If `end` is given, and the log ends
+// elsewhere, fails with kDamaged, and the directory remains a standby's.
+Result<LogContents> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end,
                             uint32_t threads);
 
 // The same for a standby whose replicated log is lost: the directory's log is taken for the whole log, and no

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <thread>
 
 #include "base/clock.h"
 #include "logging/directory/newest_manifest.h"
@@ -20,6 +21,13 @@ constexpr milliseconds kTakeLimit(50);
 // For a log that was just read to its end, and a servers' answer.
 constexpr milliseconds kFenceLimit(30'000);
 constexpr milliseconds kReceiveLimit(1000);
+// What a round is to take that keeps readers out.
+constexpr uint64_t kRoundNanoseconds = 10'000'000;
+constexpr size_t kLeastRoundRecords = 64;
+// What readers have between two rounds, if one has kept some out: of a round's time, and at least. A server's
+// session tries again after a millisecond.
+constexpr uint64_t kReadersPart = 4;
+constexpr uint64_t kLeastReadersNanoseconds = 1'500'000;
 
 // Where the pieces begin that the directory does not hold; some before it hold nothing new.
 Result<uint64_t> first_position(ReplicatedReader& reader, const Manifest& manifest) {
@@ -70,9 +78,16 @@ Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory,
 
   RecoverOptions recover;
   recover.scheme = &default_scheme(current.records, current.tuple_image);
+  if (options.has_readers && recover.scheme->builds_indexes_last) {
+    return invalid_argument(
+        "the log of {} says where rows lie, and not by which keys they are found, so nothing can be read before all is "
+        "replayed: a standby that is read follows a log of calls or of keys (--log command or logical)",
+        directory);
+  }
   recover.indexes = false;
   recover.replay = options.standby.replay;
   recover.execution = options.standby.execution;
+  recover.workers = options.standby.log.workers;
   recover.progress = options.progress;
   const NativeFolders folders = working_folders(directory);
   Result<RecoveredDatabase> recovered = recover_locked(directory, recover, folders);
@@ -103,6 +118,7 @@ Result<void> Follower::run(const std::function<bool()>& ends) {
 
 Result<void> Follower::end() {
   receiver_->stop();
+  standby_->working()->standby_log().end();
   return log_->sync();
 }
 
@@ -119,7 +135,7 @@ Result<void> Follower::replay(const std::vector<ReceivedBatch>& batches) {
     replayed_records_.store(before + done, std::memory_order_relaxed);
     if (last) replayed_lsn_.store(last->value, std::memory_order_relaxed);
   };
-  const auto statistics = standby_->advance(records, batches.back().records.end, progress);
+  const auto statistics = advance(records, batches.back().records.end, progress);
   if (!statistics) return statistics.error();
   replayed_lsn_.store(standby_->end().value, std::memory_order_relaxed);
   replayed_records_.store(before + records.size(), std::memory_order_relaxed);
@@ -129,6 +145,34 @@ Result<void> Follower::replay(const std::vector<ReceivedBatch>& batches) {
   if (!records.empty()) ++rounds_;
   replay_seconds_ += seconds_since(begin_ns);
   return {};
+}
+
+Result<ReplayStatistics> Follower::advance(std::span<const RecordView> records, Lsn end,
+                                           const Replayer::Progress& progress) {
+  if (!options_.has_readers) return standby_->advance(records, end, progress);
+  ReplayStatistics total;
+  SchemaLatch& latch = standby_->working()->schema_latch();
+  do {
+    const uint64_t begin_ns = monotonic_ns();
+    const auto round = records.first(std::min(round_records_, records.size()));
+    records = records.subspan(round.size());
+    const uint64_t before = total.transactions;
+    const auto replayed =
+        standby_->advance(round, records.empty() ? end : records.front().lsn,
+                          [&](uint64_t done, std::optional<Lsn> last) { progress(before + done, last); });
+    if (!replayed) return replayed.error();
+    total.add(*replayed);
+    const uint64_t round_ns = monotonic_ns() - begin_ns;
+    if (round.size() == round_records_) {
+      if (round_ns < kRoundNanoseconds / 2) round_records_ *= 2;
+      if (round_ns > kRoundNanoseconds) round_records_ = std::max(round_records_ / 2, kLeastRoundRecords);
+    }
+    if (latch.take_refused()) {
+      std::this_thread::sleep_for(
+          std::chrono::nanoseconds(std::max(round_ns / kReadersPart, kLeastReadersNanoseconds)));
+    }
+  } while (!records.empty());
+  return total;
 }
 
 Result<void> Follower::replay_waiting() {
@@ -167,8 +211,7 @@ FollowLag Follower::lag() const {
   return lag;
 }
 
-Result<Promotion> Follower::promote() {
-  const uint64_t begin_ns = monotonic_ns();
+Result<std::optional<Promotion>> Follower::take_over(bool if_first) {
   const uint64_t before = transactions_.load(std::memory_order_relaxed);
   receiver_->stop();
   RETURN_IF_ERROR(replay_waiting());
@@ -186,17 +229,28 @@ Result<Promotion> Follower::promote() {
     const auto came = receiver_->receive(kReceiveLimit);
     if (!came.ok()) return came.error();
     if (!*came) return fenced.error();
+    if (!if_first) continue;
+    RETURN_IF_ERROR(replay_waiting());
+    receiver_->go_on();
+    return std::optional<Promotion>();
   }
   RETURN_IF_ERROR(replay_waiting());
   RETURN_IF_ERROR(log_->sync());
   log_ = nullptr;  // with its open file, which a reader would wait for
-
-  const auto end =
-      become_database(*manifest_, promotion.term, standby_->end(), options_.standby.replay.threads);
-  if (!end) return end.error();
-  promotion.end = *end;
   promotion.transactions = transactions_.load(std::memory_order_relaxed) - before;
-  promotion.seconds = seconds_since(begin_ns);
+  return std::optional(promotion);
+}
+
+Result<std::optional<Promotion>> Follower::promote(How how) {
+  const uint64_t begin_ns = monotonic_ns();
+  Result<std::optional<Promotion>> promotion = take_over(how.if_first);
+  if (!promotion || !*promotion) return promotion;
+  const Result<LogContents> held =
+      become_database(*manifest_, (*promotion)->term, standby_->end(), options_.standby.replay.threads);
+  if (!held) return held.error();
+  (*promotion)->end = held->end;
+  if (how.in_place) RETURN_IF_ERROR(standby_->become_primary(std::move(lock_), std::move(manifest_), *held));
+  (*promotion)->seconds = seconds_since(begin_ns);
   return promotion;
 }
 

@@ -3,12 +3,15 @@
 //
 // Flow        open(): lock -> adopt_base() -> recover -> LogReceiver, Standby -> run(): take -> advance,
 //             round after round, a checkpoint now and then -> end, or promote()
+// Readers     sessions on standby().working(): a round is short then, and where it has kept some out they have
+//             their turn before the next one.
 // Promotion   the receiver stops -> a term above all that came is fenced, so no other engine can append any
 //             more -> what they appended until then is received and replayed -> the directory's log is read,
 //             as recovery reads it, and must end where replay ended -> its end and a new incarnation with the
 //             term's number are noted: it is a database like any other, to be opened for work
 //             (become_database()). A crash before the last step leaves a standby; the fence stays, so that
-//             promote() may be tried again.
+//             promote() may be tried again. In place it goes on from there in this process: sessions
+//             that were reading may write.
 // Checkpoint  once so many bytes have been replayed since the last one; meanwhile nothing is replayed. That
 //             bounds what the directory holds of the log, and what a restart replays.
 // Threads     one owner, and the receiver's; lag(): any.
@@ -35,6 +38,7 @@ namespace mneme {
 
 struct FollowOptions {
   StandbyOptions standby;
+  bool has_readers = false;
   uint64_t checkpoint_log_bytes = uint64_t{1} << 30;      // 0: no checkpoints
   std::chrono::milliseconds ask_interval{200};            // how often the log's end is asked for
   std::function<void(const RecoveryProgress&)> progress;  // of the recovery that comes first
@@ -72,8 +76,18 @@ class Follower {
   // Receives no more, and makes what has come durable: the directory can be followed with again. The last
   // call, apart from those that only read.
   Result<void> end();
-  // Also the last call, apart from those that only read.
-  Result<Promotion> promote();
+  // Whether nothing has come of the primary for so long, though the log's servers answer and it was heard before.
+  // One that lives beats (log_beat.h).
+  bool is_primary_gone(std::chrono::milliseconds limit) const { return receiver_->is_silent(limit); }
+  struct How {
+    // standby().working() becomes the directory's database, with the log of StandbyOptions.
+    bool in_place = false;
+    // Only where no other engine has taken the log over.
+    bool if_first = false;
+  };
+  // Also the last call, apart from those that only read. Returns nothing where another engine came first, which can
+  // be followed.
+  Result<std::optional<Promotion>> promote(How how);
 
   FollowLag lag() const;
   // Returns the end of the received log that is durable here.
@@ -89,17 +103,22 @@ class Follower {
   explicit Follower(DirectoryLock lock, const FollowOptions& options)
       : options_(options), lock_(std::move(lock)) {}
   Result<void> replay(const std::vector<ReceivedBatch>& batches);
+  Result<ReplayStatistics> advance(std::span<const RecordView> records, Lsn end,
+                                   const Replayer::Progress& progress);
+  // Replays all that has come, and all that other engines have appended before the fence.
+  Result<std::optional<Promotion>> take_over(bool if_first);
   Result<void> replay_waiting();
   Result<void> take_checkpoint_if_due();
 
   const FollowOptions options_;
-  DirectoryLock lock_;
+  DirectoryLock lock_;  // moved from once the standby is a primary, as manifest_ is
   std::unique_ptr<ManifestFile> manifest_;
   RecoveryReport recovered_;
   std::unique_ptr<ReplicatedReader> reader_;
   std::unique_ptr<ReceivedLog> log_;
   std::unique_ptr<Standby> standby_;
   uint64_t replayed_position_ = 0;
+  size_t round_records_ = 256;  // where there are readers
   uint64_t rounds_ = 0;
   double replay_seconds_ = 0;
   uint64_t checkpoints_ = 0;

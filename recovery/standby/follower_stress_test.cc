@@ -57,7 +57,7 @@ TEST_P(FollowerStress, AllGoOnSideBySide) {
   });
   catch_up(*follower, Lsn{oracle.end().value * 2 / 3});
   publisher.join();
-  must(follower->promote());
+  must(follower->promote({}));
   is_done.store(true);
   watcher.join();
   EXPECT_EQ(digest_of(follower->standby().database()), oracle.digest(oracle.end()));

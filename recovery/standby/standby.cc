@@ -18,9 +18,9 @@ Standby::Standby(RecoveredDatabase recovered, StandbyOptions options, NativeFold
       scheme_(*recovered.report.scheme),
       order_(recovered.report.replay.order),
       loaded_(recovered.report.checkpoint.lsn),
-      program_(std::move(recovered.program)),
-      database_(std::move(recovered.database)),
-      end_(std::max(recovered.report.log.end, recovered.report.checkpoint.lsn)) {
+      end_(std::max(recovered.report.log.end, recovered.report.checkpoint.lsn)),
+      working_(std::make_shared<WorkingDatabase>(WorkingDatabase::of_standby(
+          std::move(recovered.program), std::move(recovered.database), end_, options_.log))) {
   report_.notices = std::move(recovered.report.notices);
   if (scheme_.builds_indexes_last) come_to_rest();
 }
@@ -28,6 +28,8 @@ Standby::Standby(RecoveredDatabase recovered, StandbyOptions options, NativeFold
 Result<ReplayStatistics> Standby::advance(std::span<const RecordView> records, Lsn end,
                                           const Replayer::Progress& progress) {
   ReplayStatistics total;
+  SchemaLatch::Change readers(working_->schema_latch());
+  stop_readers(readers);
   while (!records.empty()) {
     const auto change = std::ranges::find(records, RecordKind::kSchema, &RecordView::kind);
     const auto stretch = records.first(static_cast<size_t>(change - records.begin()));
@@ -46,14 +48,33 @@ Result<ReplayStatistics> Standby::advance(std::span<const RecordView> records, L
   }
   end_ = end;
   if (scheme_.builds_indexes_last) come_to_rest();
+  working_->standby_log().replayed_to(end_);
   return total;
+}
+
+Result<void> Standby::become_primary(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest,
+                                     const LogContents& log) {
+  SchemaLatch::Change readers(working_->schema_latch());
+  stop_readers(readers);
+  replayer_ = nullptr;
+  return working_->become_primary(std::move(lock), std::move(manifest), log, options_.log);
+}
+
+void Standby::stop_readers(SchemaLatch::Change& readers) const {
+  using Stopped = SchemaLatch::Change::Stopped;
+  for (;;) {
+    const Stopped stopped = readers.stop(options_.patience);
+    CHECK(stopped != Stopped::kOwnBlock);
+    if (stopped == Stopped::kStopped) return;
+    options_.ends_readers();
+  }
 }
 
 Result<ReplayStatistics> Standby::replay_stretch(std::span<const RecordView> records,
                                                  const Replayer::Progress& progress) {
   if (replayer_ == nullptr) {
-    ReplayerSetting setting{.database = *database_,
-                            .program = *program_,
+    ReplayerSetting setting{.database = working_->database(),
+                            .program = working_->program(),
                             .options = options_.replay,
                             .tables_from = loaded_,
                             .execution = options_.execution,
@@ -68,21 +89,23 @@ Result<ReplayStatistics> Standby::replay_stretch(std::span<const RecordView> rec
 }
 
 Result<void> Standby::change_schema(const RecordView& record) {
-  Result<std::unique_ptr<Program>> program = program_after(*program_, record);
+  const Program& former = working_->program();
+  Result<std::unique_ptr<Program>> program = program_after(former, record);
   if (!program) return program.error();
   replayer_ = nullptr;
   report_.code = {};
-  if (!same_tables((*program)->catalog, program_->catalog)) loaded_ = record.lsn;
-  RETURN_IF_ERROR(
-      change_tables(*database_, (*program)->catalog, !scheme_.builds_indexes_last, options_.replay.threads));
-  program_ = std::move(*program);
+  if (!same_tables((*program)->catalog, former.catalog)) loaded_ = record.lsn;
+  RETURN_IF_ERROR(change_tables(working_->database(), (*program)->catalog, !scheme_.builds_indexes_last,
+                                options_.replay.threads));
+  working_->replace(std::move(*program));
   return {};
 }
 
 // Rows were put into slots, and more will be: but until then a walk over the tables is to find these.
 void Standby::come_to_rest() {
-  for (uint32_t t = 0; t < database_->table_count(); ++t)
-    database_->table(TableId{t}).rows().end_restoring({});
+  Database& database = working_->database();
+  for (uint32_t t = 0; t < database.table_count(); ++t)
+    database.table(TableId{t}).rows().end_restoring({});
 }
 
 Result<StandbyCheckpoint> Standby::take_checkpoint(ManifestFile& manifest) {
@@ -96,9 +119,9 @@ Result<StandbyCheckpoint> Standby::take_checkpoint(ManifestFile& manifest) {
   taken.lsn = std::max(lsn, before.checkpoint_lsn);
   if (!(before.checkpoint_lsn < lsn)) return taken;
   Manifest noted = before;
-  RETURN_IF_ERROR(write_catalog(directory, *program_, noted));
+  RETURN_IF_ERROR(write_catalog(directory, program(), noted));
   const Result<WrittenCheckpoint> written = write_checkpoint(
-      *database_, directory, {before.database_id, program_->hash(), lsn}, options_.replay.threads);
+      database(), directory, {before.database_id, program().hash(), lsn}, options_.replay.threads);
   if (!written) return written.error();
   const Result<std::vector<SegmentEntry>> below = segments_below(directory, before, lsn);
   if (!below) {

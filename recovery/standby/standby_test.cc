@@ -117,7 +117,7 @@ TEST_P(StandbyTest, IsPromotedToADatabase) {
     const Result<OpenedDatabase> refused = open_for_work(directory_, {}, small_log());
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(refused.error().message, HasSubstr("promote"));
-    const Promotion promotion = must(follower->promote());
+    const Promotion promotion = *must(follower->promote({}));
     EXPECT_GT(promotion.term, last_term);
     EXPECT_EQ(digest_of(follower->standby().database()), digest);
   }
@@ -206,7 +206,7 @@ TEST_P(StandbyOfCalls, PassesOverWhatANewTermLeftOut) {
   size_t next = 0;
   publish(pieces, next, pieces.size());
   const auto follower = open();
-  must(follower->promote());
+  must(follower->promote({}));
   EXPECT_EQ(digest_of(follower->standby().database()), oracle.digest(oracle.end()));
 }
 
@@ -224,7 +224,7 @@ TEST_P(StandbyOfCalls, GoesOnBetweenATornEndAndTheNextTerm) {
   }
   publish(pieces, next, pieces.size());
   const auto follower = open();
-  must(follower->promote());
+  must(follower->promote({}));
   EXPECT_EQ(digest_of(follower->standby().database()), oracle.digest(oracle.end()));
 }
 
@@ -418,7 +418,7 @@ TEST_P(StandbyOfCalls, CopiesABaseThatNamesNoLog) {
   ASSERT_TRUE(log_.append(test::term_begin(3)));
   const std::string digest = Oracle(primary_, GetParam()).digest(Lsn{~uint64_t{0}});
   const auto follower = open();
-  must(follower->promote());
+  must(follower->promote({}));
   EXPECT_EQ(digest_of(follower->standby().database()), digest);
   const Result<void> again = copy_base(primary_, directory_);
   ASSERT_FALSE(again.ok());

@@ -216,10 +216,14 @@ void ClientLoop::end_all(std::string_view sqlstate, std::string_view message) {
   for (auto& [id, client] : clients_) {
     client->session.stop();
     if (client->is_away || client->ends) continue;
-    client->session.end(sqlstate, message);
-    client->ends = true;
-    active_.insert(id);
+    end(id, *client, sqlstate, message);
   }
+}
+
+void ClientLoop::end(SocketId id, Client& client, std::string_view sqlstate, std::string_view message) {
+  client.session.end(sqlstate, message);
+  client.ends = true;
+  active_.insert(id);
 }
 
 void ClientLoop::look_after(uint64_t now) {
@@ -241,16 +245,11 @@ void ClientLoop::look_after(uint64_t now) {
       continue;
     } else if (!client->session.has_started() &&
                is_over(client->since_ns, server_.options->startup_patience)) {
-      client->session.end(sqlstate::kProtocolViolation, "canceling authentication due to timeout");
-      client->ends = true;
-      active_.insert(id);
+      end(id, *client, sqlstate::kProtocolViolation, "canceling authentication due to timeout");
     } else if (const uint64_t limit = client->session.idle_in_block_ms();
                limit > 0 && client->session.in_block() &&
                is_over(client->heard_ns, std::chrono::milliseconds(limit))) {
-      client->session.end(sqlstate::kIdleInBlock,
-                          "terminating connection due to idle-in-transaction timeout");
-      client->ends = true;
-      active_.insert(id);
+      end(id, *client, sqlstate::kIdleInBlock, "terminating connection due to idle-in-transaction timeout");
     }
   }
 }
@@ -282,6 +281,12 @@ void ClientLoop::run() {
     if (has_failed_.load(std::memory_order_relaxed) && !drops_held_) {
       drops_held_ = true;
       end_all(sqlstate::kIoError, "the log has failed: what was not acknowledged may be lost");
+    }
+    if (gives_way_.exchange(false, std::memory_order_relaxed)) {
+      for (auto& [id, client] : clients_) {
+        if (client->is_away || client->is_gone || client->ends || !client->session.in_block()) continue;
+        end(id, *client, sqlstate::kSerializationFailure, "terminating connection due to conflict with recovery");
+      }
     }
     if (const Stop how = stop_.load(std::memory_order_relaxed); how != Stop::kNo) {
       stops_ = true;

@@ -5,7 +5,7 @@
 // TLS         the loop deciphers what arrives and enciphers what leaves, so that sessions know plain bytes
 //             alone. A client's TLS is the loop's, also while its session is away.
 // Invariants  a session is the loop's, or, while it is away, a helper's.
-// Threads     run: one. adopt, come_back, wake, stop: any.
+// Threads     run: one. adopt, come_back, wake, stop, give_way: any.
 // Waiting     in the socket loop alone.
 #pragma once
 
@@ -51,6 +51,11 @@ class ClientLoop {
   void wake() { sockets_->wake(); }
   enum class Stop : uint8_t { kNo, kGently, kNow };
   void stop(Stop how);
+  // Clients whose blocks are open end, but those that are away.
+  void give_way() {
+    gives_way_.store(true, std::memory_order_relaxed);
+    wake();
+  }
   void fail() {
     has_failed_.store(true, std::memory_order_relaxed);
     wake();
@@ -102,6 +107,7 @@ class ClientLoop {
   bool send(SocketId id, Client& client, Lsn durable);
   void send_all();
   void end_all(std::string_view sqlstate, std::string_view message);
+  void end(SocketId id, Client& client, std::string_view sqlstate, std::string_view message);
   void look_after(uint64_t now);
   void remove(SocketId id);
   std::chrono::nanoseconds longest_wait() const;
@@ -126,6 +132,7 @@ class ClientLoop {
   // Written by any thread (relaxed: the wake that follows orders it well enough), read by run().
   std::atomic<Stop> stop_{Stop::kNo};
   std::atomic<bool> has_failed_{false};
+  std::atomic<bool> gives_way_{false};
 };
 
 }  // namespace mneme

@@ -49,6 +49,12 @@ class Server::State final : public SessionHost {
   bool statements_wait() const override { return options_.statements_wait; }
   const Users* users() const override { return options_.users.get(); }
   void cancel(uint32_t session, uint32_t secret) override;
+  bool is_standby() const override { return database_.working().is_standby(); }
+  Lsn durable() const override { return database_.working().log().durable(); }
+  std::chrono::milliseconds lag() const override {
+    return is_standby() ? options_.lag() : std::chrono::milliseconds(0);
+  }
+  void give_way();
 
   std::optional<ServerAddress> address_;
   std::string socket_path_;
@@ -187,6 +193,14 @@ void Server::State::cancel(uint32_t session, uint32_t secret) {
   if (waits) waits->loop->come_back(waits->client, ClientSession::Step::kRetry);
 }
 
+void Server::State::give_way() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, client] : stops_of_clients_) client.stop->give_way();
+  }
+  for (const auto& loop : loops_) loop->give_way();
+}
+
 void Server::State::accept(int listening) {
   const int descriptor = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0) {
@@ -302,6 +316,9 @@ Result<void> Server::run() {
 }
 void Server::stop() {
   state_->stop();
+}
+void Server::give_way() {
+  state_->give_way();
 }
 Server::Counters Server::counters() const {
   return state_->counters_;

@@ -57,6 +57,8 @@ struct ServerOptions {
   std::shared_ptr<const Users> users{};             // nullptr: every client is who it says
   std::shared_ptr<const TlsCertificate> tls{};      // nullptr: no client is offered TLS
   bool needs_tls = false;                           // TCP's clients on loopback, too, must use it
+  // How far a standby is behind. Any thread.
+  std::function<std::chrono::milliseconds()> lag = [] { return std::chrono::milliseconds(0); };
   // Told a sentence each. On any of the server's threads, one at a time.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
 };
@@ -77,6 +79,9 @@ class Server {
   Result<void> run();
   // Signal handlers may call it. A second call ends clients in the middle of what they run.
   void stop();
+  // Ends what keeps a standby's replay waiting: statements that run, and blocks whose clients are idle. Any
+  // thread.
+  void give_way();
 
   struct Counters {
     uint64_t clients = 0;  // accepted

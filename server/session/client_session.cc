@@ -57,9 +57,16 @@ char ClientSession::state() const {
 void ClientSession::begin_statement() {
   constexpr uint64_t kNanosecondsAMillisecond = 1'000'000;
   const uint64_t limit = settings_.milliseconds("statement_timeout");
+  follow_standby();
   conflicts_ = 0;
   alone_at_conflicts_ = kConflictsUntilAlone;
   stop_->set_deadline(limit == 0 ? 0 : monotonic_ns() + limit * kNanosecondsAMillisecond);
+}
+
+void ClientSession::follow_standby() {
+  if (host_.is_standby() == settings_.is_standby()) return;
+  settings_.set_standby(host_.is_standby());
+  share_settings();
 }
 
 StatementResult ClientSession::stopped() const {
@@ -125,6 +132,7 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
     }
     is_tried_again_ = done == Done::kRetry || done == Done::kWork;
     if (is_tried_again_) {
+      if (seat_.block() == SqlSession::Block::kNone) stop_->stay();
       if (is_asked_to_stop()) {
         is_tried_again_ = false;
         if (copy_in_) continue;  // its message fails the COPY

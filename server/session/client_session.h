@@ -12,6 +12,8 @@
 //             After an error everything up to the next Sync is skipped. Nothing that the client learns can be
 //             taken back by a crash (reply_queue.h). It keeps its seat while a block is open, and else only
 //             inside advance().
+// Standby     while the host is one every transaction is read-only. mneme.wait_for_lsn keeps a statement until so
+//             much of the log is in the rows.
 // Stopping    a statement fails with 57014 where its client cancels it (StopRequest), or where it has taken
 //             longer than statement_timeout. Its request is then over, as after any error.
 // Threads     one at a time, which may be another each time.
@@ -187,6 +189,10 @@ class ClientSession {
   Ran run_sql(Named& named, std::span<const Argument> parameters, std::span<const uint8_t> scales,
               ResultSink& rows, bool alone, const std::optional<ExplainOptions>& explain = {});
   // `read_only`: what BEGIN says of the block, or nothing.
+  // Whether the database becomes a primary's or a standby's is known to the client's settings from here on.
+  void follow_standby();
+  // Whether the client wants to wait for the log, and it has not got there.
+  bool waits_for_log() const;
   Ran control(const syntax::Command& command, std::optional<bool> read_only = std::nullopt);
   Ran change_schema(const ClientStatement& statement);
   Ran explain(Named& named, const ExplainOptions& options, std::span<const Argument> parameters,

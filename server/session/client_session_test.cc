@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 class OneSeat final : public SessionHost {
  public:
-  explicit OneSeat(EmbeddedDatabase& database) {
+  explicit OneSeat(EmbeddedDatabase& database) : database_(database) {
     for (int i = 0; i < 2; ++i) seats_.push_back(std::make_unique<Connection>(*database.connect()));
   }
   std::unique_ptr<Connection> take_seat() override {
@@ -33,14 +33,18 @@ class OneSeat final : public SessionHost {
   }
   void give_back(std::unique_ptr<Connection> seat) override { seats_.push_back(std::move(seat)); }
   void cancel(uint32_t session, uint32_t) override { cancelled = session; }
+  bool is_standby() const override { return standby; }
+  Lsn durable() const override { return database_.working().log().durable(); }
   size_t free() const { return seats_.size(); }
 
   const Users* users() const override { return asked.get(); }
 
   uint32_t cancelled = 0;
+  bool standby = false;
   std::unique_ptr<const Users> asked;
 
  private:
+  EmbeddedDatabase& database_;
   std::vector<std::unique_ptr<Connection>> seats_;
 };
 

@@ -132,6 +132,7 @@ ClientSession::Step ClientSession::start_session(ByteSpan body) {
   }
   if (!link_.refusal.empty()) return refuse(sqlstate::kTooManyConnections, link_.refusal);
   settings_.start_with("session_authorization", user);
+  settings_.set_standby(host_.is_standby());
   values_ = session_values(user, database.empty() ? user : database, id_);
   share_settings();
   user_ = user;

@@ -89,6 +89,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
     return control(command, read_only_mode(named.statement));
   if (waiting_ == Waiting::kNever && host_.statements_wait()) return {Done::kWork};
+  if (waits_for_log()) return {Done::kRetry};
   if (conflicts_ > 0 && monotonic_ns() < next_attempt_ns_) return {Done::kRetry};
   if (!alone) {
     Ran begun = begin_implicit_block();
@@ -123,8 +124,18 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   return {Done::kYes, *std::move(result)};
 }
 
+bool ClientSession::waits_for_log() const {
+  return seat_.block() == SqlSession::Block::kNone && host_.durable().value < settings_.place(kWaitForLsn);
+}
+
 ClientSession::Ran ClientSession::control(const syntax::Command& command, std::optional<bool> read_only) {
   using Kind = syntax::Command::Kind;
+  if (command.kind == Kind::kBegin && read_only == false && host_.is_standby()) {
+    if (seat_.is_taken()) seat_.session().fail_block();
+    return {Done::kYes, StatementResult::failure(sqlstate::kNotSupported,
+                                                 "cannot set transaction read-write mode during recovery")};
+  }
+  if (command.kind == Kind::kBegin && waits_for_log()) return {Done::kRetry};
   if (!seat_.take()) return {Done::kRetry};
   const SqlSession::Block before = seat_.block();
   if (command.kind == Kind::kBegin && is_implicit_) {
@@ -210,6 +221,10 @@ StatementResult ClientSession::run_set(const SetStatement& statement, ResultSink
     rows.add(row);
   };
   if (statement.kind == Kind::kShow) {
+    if (statement.name == "mneme.replay_lsn") return add({std::to_string(host_.durable().value)}), tagged("SHOW");
+    if (statement.name == "mneme.replay_lag") return add({fmt::format("{}ms", host_.lag().count())}), tagged("SHOW");
+    // What a standby must have replayed to show all that this session has seen.
+    if (statement.name == "mneme.last_lsn") return add({std::to_string(replies_.newest().value + 1)}), tagged("SHOW");
     if (statement.name == "all") {
       for (const Settings::Shown& shown : settings_.all()) add({shown.name, shown.value, ""});
       return tagged("SHOW");

@@ -22,6 +22,7 @@ class ReplyQueue {
   size_t mark() const { return bytes_.size(); }
   // Bytes from the mark on leave only once the record at `lsn` is durable.
   void hold(size_t mark, Lsn lsn) {
+    newest_ = std::max(newest_, lsn);
     if (!gates_.empty() && gates_.back().lsn >= lsn) return;
     gates_.push_back({taken_ + mark, lsn});
   }
@@ -49,6 +50,8 @@ class ReplyQueue {
     gates_.clear();
   }
   size_t bytes() const { return bytes_.size(); }
+  // The highest that any reply was held for.
+  Lsn newest() const { return newest_; }
 
  private:
   struct Gate {
@@ -58,6 +61,7 @@ class ReplyQueue {
 
   std::vector<std::byte> bytes_;
   size_t taken_ = 0;
+  Lsn newest_;
   std::deque<Gate> gates_;
 };
 

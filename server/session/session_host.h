@@ -3,6 +3,7 @@
 // Threads  any.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -21,6 +22,12 @@ class SessionHost {
   // of them than clients: a session has one while it runs something or has a block open.
   virtual std::unique_ptr<Connection> take_seat() = 0;
   virtual void give_back(std::unique_ptr<Connection> seat) = 0;
+  // Whether the database follows another engine's log, and is only read.
+  virtual bool is_standby() const = 0;
+  // All records below it are durable, and those that another engine has written are in the rows.
+  virtual Lsn durable() const = 0;
+  // For how long a standby has known of what it has not replayed.
+  virtual std::chrono::milliseconds lag() const { return {}; }
   // Whether a statement may wait for others' locks (two-phase locking): all of them are then for threads that
   // have time.
   virtual bool statements_wait() const { return false; }

@@ -26,6 +26,8 @@ constexpr const char* kDefaultReadOnly = "default_transaction_read_only";
 
 // The values of a parameter that is a duration: a number of milliseconds, or one with a unit.
 constexpr std::string_view kDuration = "milliseconds";
+// Those of a parameter that is a place in the log.
+constexpr std::string_view kPlace = "lsn";
 
 struct Unit {
   std::string_view name;
@@ -53,6 +55,12 @@ std::optional<uint64_t> milliseconds_of(std::string_view text) {
   return number > kMost ? std::nullopt : std::optional(static_cast<uint64_t>(number));
 }
 
+std::optional<uint64_t> place_of(std::string_view text) {
+  uint64_t place = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), place);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(place) : std::nullopt;
+}
+
 // Returns the duration as PostgreSQL shows it, in the largest unit that leaves a whole number.
 std::string text_of_duration(uint64_t milliseconds) {
   if (milliseconds == 0) return "0";
@@ -66,7 +74,7 @@ std::string text_of_duration(uint64_t milliseconds) {
 struct Settings::Parameter {
   std::string_view name;  // as PostgreSQL writes it
   std::string_view initial;
-  // In lower case, with commas between; "*": any; "": it can't be changed; kDuration: milliseconds.
+  // In lower case, with commas between; "*": any; "": it can't be changed; kDuration: milliseconds; kPlace: a number.
   std::string_view accepted;
   bool is_reported = false;
 };
@@ -98,6 +106,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"lock_timeout", "0", "0"},
       {"max_identifier_length", "63", ""},
       {"max_index_keys", "32", ""},
+      {kWaitForLsn, "0", kPlace},
       {"row_security", "off", kOff},
       {"search_path", "\"$user\", public", "*"},
       {"server_encoding", "UTF8", "", true},
@@ -139,6 +148,18 @@ std::string Settings::shown_name(const std::string& name) {
   return parameter == nullptr ? name : std::string(parameter->name);
 }
 
+uint64_t Settings::place(std::string_view name) const {
+  return place_of(values_.find(name)->second).value_or(0);
+}
+
+void Settings::set_standby(bool is_standby) {
+  is_standby_ = is_standby;
+  for (Values* values : {&values_, &defaults_}) {
+    (*values)["in_hot_standby"] = is_standby ? "on" : "off";
+    (*values)[kReadOnly] = is_standby ? "on" : (*values)[kDefaultReadOnly];
+  }
+}
+
 uint64_t Settings::milliseconds(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? 0 : milliseconds_of(found->second).value_or(0);
@@ -174,6 +195,12 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
                       parameter->name, value));
     }
     stored = text_of_duration(*duration);
+  } else if (parameter != nullptr && parameter->accepted == kPlace) {
+    if (!place_of(value)) {
+      return StatementResult::failure(
+          sqlstate::kInvalidParameter,
+          fmt::format("invalid value for parameter \"{}\": \"{}\"; a place in the log, as SHOW mneme.last_lsn says it", parameter->name, value));
+    }
   } else if (parameter != nullptr && parameter->accepted != "*") {
     const std::string wanted = "," + lower_case(value) + ",";
     const std::string accepted = "," + std::string(parameter->accepted) + ",";
@@ -197,6 +224,10 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
   const bool is_level = key == kIsolation || key == kDefaultIsolation;
   if (is_level) stored = lower_case(value) == "default" ? "serializable" : lower_case(value);
   if (key == kReadOnly) {
+    if (is_standby_ && stored == "off") {
+      return StatementResult::failure(sqlstate::kNotSupported,
+                                      "cannot set transaction read-write mode during recovery");
+    }
     if (stored == "off" && values_[key] == "on" && has_run_statement_) {
       return StatementResult::failure(sqlstate::kActiveTransaction,
                                       "transaction read-write mode must be set before any query");
@@ -215,6 +246,7 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
     } else if (!is_local) {
       after_block_[now] = stored;
     }
+    if (is_standby_) values_[kReadOnly] = "on";
   }
   StatementResult done;
   done.tag = "SET";
@@ -255,7 +287,7 @@ void Settings::begin_block(const std::string& isolation, std::optional<bool> rea
 }
 
 bool Settings::is_read_only() const {
-  return values_.find(kReadOnly)->second == "on";
+  return is_standby_ || values_.find(kReadOnly)->second == "on";
 }
 
 void Settings::end_block(bool is_committed) {

@@ -4,6 +4,7 @@
 // Rule        a parameter that PostgreSQL has is known under its name, and takes the values under which this
 //             server does what PostgreSQL would do; others are refused. Names with a point are the client's
 //             own, as in PostgreSQL.
+//             mneme.* is this server's: places in the log.
 // Blocks      a change in a BEGIN block is taken back if the block is rolled back; SET LOCAL ends with the
 //             block.
 // Threads     one owner.
@@ -20,6 +21,9 @@
 #include "procedures/session/sql_session.h"
 
 namespace mneme {
+
+// A client's statements wait until so much of the log is in the rows.
+inline constexpr const char* kWaitForLsn = "mneme.wait_for_lsn";
 
 class Settings {
  public:
@@ -48,6 +52,11 @@ class Settings {
   void begin_block(const std::string& isolation, std::optional<bool> read_only);
   // A statement on rows runs in the block. From there on it may not become one that writes.
   void runs_statement() { has_run_statement_ = before_block_.has_value(); }
+  // Of a database that follows another engine's log every transaction is read-only.
+  void set_standby(bool is_standby);
+  bool is_standby() const { return is_standby_; }
+  // Returns the value of a parameter that is a place in the log; 0: none.
+  uint64_t place(std::string_view name) const;
   // Whether the transaction that is open or comes next must write nothing.
   bool is_read_only() const;
   void end_block(bool is_committed);
@@ -67,6 +76,7 @@ class Settings {
   std::optional<Values> before_block_;
   Values after_block_;  // what SET without LOCAL has set in the block
   bool has_run_statement_ = false;
+  bool is_standby_ = false;
   Values reported_;
 };
 

@@ -31,6 +31,8 @@ class Host final : public SessionHost {
   std::unique_ptr<Connection> take_seat() override { return std::move(seat_); }
   void give_back(std::unique_ptr<Connection> seat) override { seat_ = std::move(seat); }
   void cancel(uint32_t, uint32_t) override {}
+  bool is_standby() const override { return false; }
+  Lsn durable() const override { return database_->working().log().durable(); }
   bool has_seat() const { return seat_ != nullptr; }
 
  private:
