@@ -90,6 +90,7 @@ struct FollowCommand {
       if (!serving) return serving.error();
       served.emplace(*std::move(serving));
       served->prepare(options);
+      RETURN_IF_ERROR(check_can_be_read(*named));
       RETURN_IF_ERROR(go_on_with_same_log(*named, options.standby.log));
       RETURN_IF_ERROR(checkpoints.take_when_full(options.standby.log));
     }
@@ -120,8 +121,7 @@ struct FollowCommand {
         "following the log {} of {} from LSN {} on, by {}; signal USR1 to process {} promotes\n", log->stream,
         log->servers, follower.standby().end().value, follower.standby().scheme().name, ::getpid()));
     progress.stage("follow", "", 0, "transactions", asking(follower));
-    const Result<std::optional<Promotion>> ended =
-        follow(follower, served ? &*served : nullptr, *patience);
+    const Result<std::optional<Promotion>> ended = follow(follower, served ? &*served : nullptr, *patience);
     progress.finish();
     for (const std::string& notice : follower.standby().notices()) output.notice(notice);
     if (!served) return ended ? tell(follower, *ended, progress) : ended.error();
@@ -237,7 +237,8 @@ struct FollowCommand {
       bool is_alone = false;
       RETURN_IF_ERROR(follower.run([&] {
         is_alone = patience.count() > 0 && follower.is_primary_gone(patience);
-        return is_alone || is_to_end != 0 || is_to_be_promoted != 0 || promotes || (served != nullptr && served->is_over());
+        return is_alone || is_to_end != 0 || is_to_be_promoted != 0 || promotes ||
+               (served != nullptr && served->is_over());
       }));
       const bool is_asked = is_to_be_promoted != 0 || promotes;
       if (is_to_end != 0 || !(is_asked || is_alone)) {
@@ -258,8 +259,10 @@ struct FollowCommand {
     if (!read) return read.error();
     const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(*read);
     if (patience < 2 * kBeatInterval) {
-      return invalid_argument("--promote-when-primary-gone {}: a second at least, as an engine that has no work is heard each {} ms",
-                              gone_after, kBeatInterval.count());
+      return invalid_argument(
+          "--promote-when-primary-gone {}: a second at least, as an engine that has no work is heard each {} "
+          "ms",
+          gone_after, kBeatInterval.count());
     }
     return patience;
   }
@@ -295,15 +298,14 @@ struct FollowCommand {
       json["promotion_seconds"] = promotion->seconds;
       if (!serves) tell_promotion(*promotion);
       if (!serves) {
-        output.text(
-            fmt::format("{} is a database: mneme run WORKLOAD --resume --data-dir {}\n", directory, directory));
+        output.text(fmt::format("{} is a database: mneme run WORKLOAD --resume --data-dir {}\n", directory,
+                                directory));
       }
     } else {
       json.update(lag_json(lag));
     }
-    progress.result({{"event", promotion ? "promoted" : "followed"},
-                     {"durable_lsn", end},
-                     {"state_digest", digest}});
+    progress.result(
+        {{"event", promotion ? "promoted" : "followed"}, {"durable_lsn", end}, {"state_digest", digest}});
     output.text(fmt::format("  replayed {} in {} of {} in all, state digest {}, up to LSN {}\n",
                             counted(lag.total_transactions, "transaction"),
                             counted(follower.rounds(), "round"), seconds_text(follower.replay_seconds()),

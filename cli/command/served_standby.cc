@@ -20,16 +20,19 @@ void ServedStandby::prepare(FollowOptions& follow) {
   follow.has_readers = true;
   follow.standby.log.workers = seats_of(options_);
   follow.standby.ends_readers = [this] {
-    if (Server* const server = started_.load(std::memory_order_acquire); server != nullptr) server->give_way();
+    if (Server* const server = started_.load(std::memory_order_acquire); server != nullptr)
+      server->give_way();
   };
 }
 
-Result<void> ServedStandby::start(const std::string& directory, const Follower& follower, EmbeddedOptions embedding) {
+Result<void> ServedStandby::start(const std::string& directory, const Follower& follower,
+                                  EmbeddedOptions embedding) {
   embedding.connections = seats_of(options_);
   embedding.lock_timeout = std::nullopt;
   database_ = EmbeddedDatabase::of_standby(directory, follower.standby().working(), std::move(embedding));
   options_.lag = [&follower] {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(follower.lag().seconds));
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::duration<double>(follower.lag().seconds));
   };
   Result<std::unique_ptr<Server>> started = Server::start(*database_, options_);
   if (!started) return started.error();

@@ -328,10 +328,12 @@ constexpr OptionRow kTable[] = {
     {kReplay, "--promote",
      "promote at once: replay all that the log holds, and end as a database to work on"},
     {kReplay, "--promote-when-primary-gone",
-     "promote once nothing was heard of the primary for so long, as 5s, while its log's servers answered; it must have "
+     "promote once nothing was heard of the primary for so long, as 5s, while its log's servers answered; it "
+     "must have "
      "been heard before, and where another standby comes first, that one is followed"},
     {kReplay, "--serve",
-     "answer PostgreSQL's clients meanwhile, as `mneme serve` does: they read a state that the primary had, and may "
+     "answer PostgreSQL's clients meanwhile, as `mneme serve` does: they read a state that the primary had, "
+     "and may "
      "write once the standby is promoted, which goes on in this process, on the same replicated log"},
     {kReplay, "--promote-as-is",
      "promote what the directory holds, if its replicated log is lost: asks no servers, and does not stop "

@@ -12,8 +12,8 @@ namespace mneme {
 namespace {
 
 constexpr const char* kServePlace = "127.0.0.1:5433";
-constexpr const char* kServerOptions[] = {"--listen", "--socket",   "--connections", "--blocks", "--network",
-                                          "--auth",   "--users",    "--tls-cert",    "--tls-key", "--tls"};
+constexpr const char* kServerOptions[] = {"--listen", "--socket", "--connections", "--blocks",  "--network",
+                                          "--auth",   "--users",  "--tls-cert",    "--tls-key", "--tls"};
 
 }  // namespace
 
@@ -34,12 +34,14 @@ void ServerSettings::add_options(CLI::App& command) {
 Result<void> ServerSettings::refuse(const CLI::App& command, const char* without) {
   for (const char* option : kServerOptions) {
     if (command.count(option) > 0)
-      return invalid_argument("{} concerns a server, and there is none without {}: leave it out", option, without);
+      return invalid_argument("{} concerns a server, and there is none without {}: leave it out", option,
+                              without);
   }
   return {};
 }
 
-Result<ServerOptions> ServerSettings::choose(const CLI::App& command, uint32_t threads, const Output& output) const {
+Result<ServerOptions> ServerSettings::choose(const CLI::App& command, uint32_t threads,
+                                             const Output& output) const {
   ServerOptions options;
   if (!listen_.empty() || socket_.empty()) {
     Result<ServerAddress> address = server_address(listen_.empty() ? kServePlace : listen_);

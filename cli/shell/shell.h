@@ -4,8 +4,8 @@
 // Flow        add(): a line -> a command (a backslash begins it, as in psql) or a part of a statement ->
 //             at its semicolon: LiveSession::run() -> its table or tag, or its error
 // Errors      are printed, with PostgreSQL's SQLSTATE, the line of the script and the place in that line.
-// Stopping    the statement that runs, or would run next, fails with 57014 at stop().cancel(), and the rest of
-//             what was typed with it is dropped.
+// Stopping    the statement that runs, or would run next, fails with 57014 at stop().cancel(), and the rest
+//             of what was typed with it is dropped.
 // Threads     one; stop(): any, and signal handlers.
 // Not here    how lines are read (line_reader.h).
 #pragma once

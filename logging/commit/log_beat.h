@@ -25,7 +25,9 @@ class LogBeat {
  public:
   // The log outlives it.
   LogBeat(CommitLog& log, WorkerId helper, std::chrono::milliseconds interval = kBeatInterval)
-      : thread_([this, &log, helper, interval](const std::stop_token& stop) { run(log, helper, interval, stop); }) {}
+      : thread_([this, &log, helper, interval](const std::stop_token& stop) {
+          run(log, helper, interval, stop);
+        }) {}
   LogBeat(const LogBeat&) = delete;
   LogBeat& operator=(const LogBeat&) = delete;
 

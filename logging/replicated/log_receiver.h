@@ -103,13 +103,13 @@ class LogReceiver {
   uint64_t waiting_bytes_ = 0;
   Lsn received_;
   uint64_t records_ = 0;
-  uint64_t next_position_;     // as position_
-  uint64_t replayed_;          // a position
-  uint64_t end_position_ = 0;  // of the log, as far as anybody has heard
-  uint32_t idle_reads_ = 0;    // in a row, that brought nothing
+  uint64_t next_position_;                    // as position_
+  uint64_t replayed_;                         // a position
+  uint64_t end_position_ = 0;                 // of the log, as far as anybody has heard
+  uint32_t idle_reads_ = 0;                   // in a row, that brought nothing
   std::optional<Clock::time_point> came_at_;  // the last piece
   Clock::time_point answered_at_{};           // the servers, where the log ends
-  std::deque<Seen> seen_;      // those that are behind
+  std::deque<Seen> seen_;                     // those that are behind
   std::string trouble_;
   std::optional<Error> error_;
   bool ends_ = false;

@@ -35,7 +35,8 @@ class WorkingDatabaseMaker {
     working.manifest_ = std::move(manifest);
     working.program_ = std::move(program);
     working.database_ = std::move(database);
-    Result<std::unique_ptr<DirectoryLog>> opened = open_log(*working.manifest_, log, options, least_incarnation);
+    Result<std::unique_ptr<DirectoryLog>> opened =
+        open_log(*working.manifest_, log, options, least_incarnation);
     if (!opened) return opened.error();
     working.log_ = std::move(*opened);
     begin_beat(working, options);
@@ -44,7 +45,8 @@ class WorkingDatabaseMaker {
     return {};
   }
   static Result<std::unique_ptr<DirectoryLog>> open_log(ManifestFile& manifest, const LogContents& log,
-                                                        const DurableLogOptions& options, uint32_t least_incarnation) {
+                                                        const DurableLogOptions& options,
+                                                        uint32_t least_incarnation) {
     DurableLogOptions partitioned = options;
     if (beats(options)) ++partitioned.helpers;
     if (options.streams.partition == StreamPartition::kPage) partitioned.streams.split = page_splitter();
@@ -55,7 +57,8 @@ class WorkingDatabaseMaker {
   }
   static bool beats(const DurableLogOptions& options) { return traits_of(options.device).is_replicated; }
   static void begin_beat(WorkingDatabase& working, const DurableLogOptions& options) {
-    if (beats(options)) working.beat_ = std::make_unique<LogBeat>(*working.log_, WorkerId{options.appenders()});
+    if (beats(options))
+      working.beat_ = std::make_unique<LogBeat>(*working.log_, WorkerId{options.appenders()});
   }
   static void attach(WorkingDatabase& working) {
     const Manifest current = working.manifest_->current();
@@ -63,8 +66,9 @@ class WorkingDatabaseMaker {
   }
 };
 
-WorkingDatabase WorkingDatabase::of_standby(std::unique_ptr<Program> program, std::unique_ptr<Database> database,
-                                            Lsn replayed, const DurableLogOptions& log) {
+WorkingDatabase WorkingDatabase::of_standby(std::unique_ptr<Program> program,
+                                            std::unique_ptr<Database> database, Lsn replayed,
+                                            const DurableLogOptions& log) {
   WorkingDatabase working;
   working.program_ = std::move(program);
   working.database_ = std::move(database);

@@ -69,8 +69,8 @@ class WorkingDatabase {
   StandbyLog& standby_log() { return *standby_log_; }
   // Goes on as the directory's database, with a log of its own behind `log`, which is all in the rows. The
   // directory is a standby's no more (standby_base.h). A change of the schema has stopped all sessions.
-  Result<void> become_primary(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest, const LogContents& log,
-                              const DurableLogOptions& options);
+  Result<void> become_primary(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest,
+                              const LogContents& log, const DurableLogOptions& options);
 
  private:
   friend class WorkingDatabaseMaker;

@@ -133,8 +133,8 @@ Result<void> adopt_base(ManifestFile& manifest) {
   });
 }
 
-Result<LogContents> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end,
-                                    uint32_t threads) {
+Result<LogContents> become_database(ManifestFile& manifest, uint32_t least_incarnation,
+                                    std::optional<Lsn> end, uint32_t threads) {
   const Manifest standby = manifest.current();
   LogReadOptions read;
   read.threads = threads;

@@ -39,8 +39,8 @@ Result<void> adopt_base(ManifestFile& manifest);
 // Makes a standby's directory, which is locked, a database to work on. Its next incarnation has this number,
 // or a higher one. Returns the log, of which nothing is kept in memory. If `end` is given, and the log ends
 // elsewhere, fails with kDamaged, and the directory remains a standby's.
-Result<LogContents> become_database(ManifestFile& manifest, uint32_t least_incarnation, std::optional<Lsn> end,
-                            uint32_t threads);
+Result<LogContents> become_database(ManifestFile& manifest, uint32_t least_incarnation,
+                                    std::optional<Lsn> end, uint32_t threads);
 
 // The same for a standby whose replicated log is lost: the directory's log is taken for the whole log, and no
 // writer is fenced.

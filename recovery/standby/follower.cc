@@ -56,6 +56,14 @@ Result<uint64_t> first_position(ReplicatedReader& reader, const Manifest& manife
 
 }  // namespace
 
+Result<void> check_can_be_read(const Manifest& manifest) {
+  if (!default_scheme(manifest.records, manifest.tuple_image).builds_indexes_last) return {};
+  return invalid_argument(
+      "the log says where rows lie, and not by which keys they are found, so nothing can be read before all "
+      "is "
+      "replayed: a standby that is read follows a log of calls or of keys (--log command or logical)");
+}
+
 Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory,
                                                  std::unique_ptr<ReplicatedReader> reader,
                                                  const FollowOptions& options) {
@@ -78,12 +86,7 @@ Result<std::unique_ptr<Follower>> Follower::open(const std::string& directory,
 
   RecoverOptions recover;
   recover.scheme = &default_scheme(current.records, current.tuple_image);
-  if (options.has_readers && recover.scheme->builds_indexes_last) {
-    return invalid_argument(
-        "the log of {} says where rows lie, and not by which keys they are found, so nothing can be read before all is "
-        "replayed: a standby that is read follows a log of calls or of keys (--log command or logical)",
-        directory);
-  }
+  if (options.has_readers) RETURN_IF_ERROR(check_can_be_read(current));
   recover.indexes = false;
   recover.replay = options.standby.replay;
   recover.execution = options.standby.execution;

@@ -45,6 +45,9 @@ struct FollowOptions {
   std::function<void(const StandbyCheckpoint&)> checkpointed;
 };
 
+// Whether sessions can read a standby of this database: its indexes are kept while it follows.
+Result<void> check_can_be_read(const Manifest& manifest);
+
 // How far the standby is behind. What is behind has been received and not replayed, unless it says otherwise.
 struct FollowLag {
   Lsn replayed;                     // all records below it have been

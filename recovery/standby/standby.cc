@@ -104,8 +104,7 @@ Result<void> Standby::change_schema(const RecordView& record) {
 // Rows were put into slots, and more will be: but until then a walk over the tables is to find these.
 void Standby::come_to_rest() {
   Database& database = working_->database();
-  for (uint32_t t = 0; t < database.table_count(); ++t)
-    database.table(TableId{t}).rows().end_restoring({});
+  for (uint32_t t = 0; t < database.table_count(); ++t) database.table(TableId{t}).rows().end_restoring({});
 }
 
 Result<StandbyCheckpoint> Standby::take_checkpoint(ManifestFile& manifest) {

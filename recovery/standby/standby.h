@@ -65,7 +65,8 @@ class Standby {
   const Database& database() const { return working_->database(); }
   const Program& program() const { return working_->program(); }
   // The directory is a database (standby_base.h), with this log. Sessions may write from now on. The last call.
-  Result<void> become_primary(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest, const LogContents& log);
+  Result<void> become_primary(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest,
+                              const LogContents& log);
   // For sessions that read; it may outlive the standby.
   const std::shared_ptr<WorkingDatabase>& working() const { return working_; }
   const RecoveryScheme& scheme() const { return scheme_; }

@@ -285,7 +285,8 @@ void ClientLoop::run() {
     if (gives_way_.exchange(false, std::memory_order_relaxed)) {
       for (auto& [id, client] : clients_) {
         if (client->is_away || client->is_gone || client->ends || !client->session.in_block()) continue;
-        end(id, *client, sqlstate::kSerializationFailure, "terminating connection due to conflict with recovery");
+        end(id, *client, sqlstate::kSerializationFailure,
+            "terminating connection due to conflict with recovery");
       }
     }
     if (const Stop how = stop_.load(std::memory_order_relaxed); how != Stop::kNo) {

@@ -1,8 +1,15 @@
 #include "server/listener/durability_watch.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace mneme {
+namespace {
+
+// A log that nobody waits for may fail as well: its engine was deposed (log_beat.h).
+constexpr std::chrono::milliseconds kFailureInterval{250};
+
+}  // namespace
 
 void DurabilityWatch::run(const std::stop_token& stop) {
   for (;;) {
@@ -10,7 +17,11 @@ void DurabilityWatch::run(const std::stop_token& stop) {
     {
       std::unique_lock lock(mutex_);
       const auto is_wanted = [](const std::optional<Lsn>& wanted) { return wanted.has_value(); };
-      if (!changed_.wait(lock, stop, [&] { return std::ranges::any_of(wanted_, is_wanted); })) return;
+      while (!changed_.wait_for(lock, stop, kFailureInterval,
+                                [&] { return std::ranges::any_of(wanted_, is_wanted); })) {
+        if (stop.stop_requested()) return;
+        if (log_.failure()) return failed_();
+      }
       lowest = std::ranges::find_if(wanted_, is_wanted)->value();
       for (const std::optional<Lsn>& wanted : wanted_) {
         if (wanted) lowest = std::min(lowest, *wanted);

@@ -203,7 +203,9 @@ ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement
   }
   if (!seat_.take()) return {Done::kRetry};
   seat_.session().set_read_only(settings_.is_read_only());
-  return {Done::kYes, seat_.session().run(statement.text)};
+  Ran changed{Done::kYes, seat_.session().run(statement.text)};
+  replies_.saw(Lsn{host_.durable().value - 1});
+  return changed;
 }
 
 void ClientSession::share_settings() {
@@ -221,10 +223,13 @@ StatementResult ClientSession::run_set(const SetStatement& statement, ResultSink
     rows.add(row);
   };
   if (statement.kind == Kind::kShow) {
-    if (statement.name == "mneme.replay_lsn") return add({std::to_string(host_.durable().value)}), tagged("SHOW");
-    if (statement.name == "mneme.replay_lag") return add({fmt::format("{}ms", host_.lag().count())}), tagged("SHOW");
+    if (statement.name == "mneme.replay_lsn")
+      return add({std::to_string(host_.durable().value)}), tagged("SHOW");
+    if (statement.name == "mneme.replay_lag")
+      return add({fmt::format("{}ms", host_.lag().count())}), tagged("SHOW");
     // What a standby must have replayed to show all that this session has seen.
-    if (statement.name == "mneme.last_lsn") return add({std::to_string(replies_.newest().value + 1)}), tagged("SHOW");
+    if (statement.name == "mneme.last_lsn")
+      return add({std::to_string(replies_.newest().value + 1)}), tagged("SHOW");
     if (statement.name == "all") {
       for (const Settings::Shown& shown : settings_.all()) add({shown.name, shown.value, ""});
       return tagged("SHOW");

@@ -50,7 +50,9 @@ class ReplyQueue {
     gates_.clear();
   }
   size_t bytes() const { return bytes_.size(); }
-  // The highest that any reply was held for.
+  // The client has seen what the record at `lsn` did, which is durable.
+  void saw(Lsn lsn) { newest_ = std::max(newest_, lsn); }
+  // The highest that any reply was held for, or that was seen.
   Lsn newest() const { return newest_; }
 
  private:

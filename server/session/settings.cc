@@ -74,7 +74,7 @@ std::string text_of_duration(uint64_t milliseconds) {
 struct Settings::Parameter {
   std::string_view name;  // as PostgreSQL writes it
   std::string_view initial;
-  // In lower case, with commas between; "*": any; "": it can't be changed; kDuration: milliseconds; kPlace: a number.
+  // In lower case, with commas between; "*": any; "": it can not be changed; kDuration; kPlace.
   std::string_view accepted;
   bool is_reported = false;
 };
@@ -197,9 +197,10 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
     stored = text_of_duration(*duration);
   } else if (parameter != nullptr && parameter->accepted == kPlace) {
     if (!place_of(value)) {
-      return StatementResult::failure(
-          sqlstate::kInvalidParameter,
-          fmt::format("invalid value for parameter \"{}\": \"{}\"; a place in the log, as SHOW mneme.last_lsn says it", parameter->name, value));
+      return StatementResult::failure(sqlstate::kInvalidParameter,
+                                      fmt::format("invalid value for parameter \"{}\": \"{}\"; a place in "
+                                                  "the log, as SHOW mneme.last_lsn says it",
+                                                  parameter->name, value));
     }
   } else if (parameter != nullptr && parameter->accepted != "*") {
     const std::string wanted = "," + lower_case(value) + ",";

@@ -6,7 +6,6 @@ reader sees what was never a state.
 """
 
 import os
-import select
 import signal
 import subprocess
 import time
@@ -90,12 +89,16 @@ class FollowServe(EndToEndTest):
         self.addCleanup(opened.close)
         return opened
 
-    def make(self, *options):
-        """A primary with the schema, a standby, and a client of each."""
+    def make_primary(self, *options):
+        """With the schema, and a client."""
         self.primary = self.open(Server, self.folder / "primary", "--create", "--log-device", "nats", "--log-server", self.servers, *options)
         self.writer = self.open(Client, self.primary)
         self.assertEqual(self.writer.ask(SCHEMA), [])
-        self.standby = self.open(Standby, self.folder / "standby", "--from", self.folder / "primary")
+
+    def make(self, *options):
+        """A standby besides, and a client of it."""
+        self.make_primary()
+        self.standby = self.open(Standby, self.folder / "standby", "--from", self.folder / "primary", *options)
         self.reader = self.open(Client, self.standby)
 
     def see_all(self):
@@ -158,7 +161,7 @@ class FollowServe(EndToEndTest):
         others = [self.open(Client, self.standby) for _ in range(2)]
         seen = [0] * 3
         deadline = time.monotonic() + LONGEST_COMMAND_SECONDS
-        while min(seen) < 500:
+        while min(seen) < 100:
             self.assertLess(time.monotonic(), deadline)
             for number, client in enumerate([self.reader, *others]):
                 # One by one, or as a block, whose statements see one state.
@@ -222,11 +225,27 @@ class FollowServe(EndToEndTest):
         status, output = second.end()
         self.assertEqual(status, 0, output)
 
+    def test_it_takes_over_where_the_primary_is_gone(self):
+        self.make("--promote-when-primary-gone", "2s")
+        self.see_all()
+        # One that has no work is not gone.
+        time.sleep(3)
+        self.assertEqual(self.reader.ask("SHOW transaction_read_only;"), ["on"])
+        self.assertEqual(self.writer.ask("CALL transfer(1, 2);"), [])
+        self.primary.end(signal.SIGKILL)
+        deadline = time.monotonic() + LONGEST_COMMAND_SECONDS
+        while self.reader.ask("CALL transfer(1, 2);") != []:
+            self.assertLess(time.monotonic(), deadline)
+        self.assertEqual(self.reader.ask(STATE), ["5000|2"])
+
     def test_options_that_make_no_sense_are_refused(self):
         self.refuse(BAD_ARGUMENTS, ["--listen", "--serve"], "follow", self.folder / "x", "--from", self.folder / "y", "--listen", "127.0.0.1:0")
-        self.make("--log", "physical")
+        self.make_primary("--log", "physical")
         self.refuse(BAD_ARGUMENTS, ["--log command or logical"], "follow", self.folder / "other", "--from", self.folder / "primary", "--serve",
                     "--listen", "127.0.0.1:0")
+        self.assertFalse((self.folder / "other").exists())
+        self.refuse(BAD_ARGUMENTS, ["--promote-when-primary-gone", "a second at least"], "follow", self.folder / "other",
+                    "--promote-when-primary-gone", "100ms")
 
 
 if __name__ == "__main__":
