@@ -166,7 +166,8 @@ struct FollowCommand {
     return options;
   }
 
-  // Until a signal ends the server of a promoted standby, which takes `checkpoints`; or, without these, at once.
+  // Until a signal ends the server of a promoted standby, which takes `checkpoints`; or, without these, at
+  // once.
   Result<void> end_serving(ServedStandby& served, const Follower& follower,
                            const CheckpointSettings* checkpoints) const {
     served.heed_signals();

@@ -3,8 +3,8 @@
 // Flow        the client's session: begin(), set_deadline() -> the statement's runner: is_due(), for every
 //             row and iteration. Where it returns true the statement fails (stopped_error(), run_errors.h).
 //             another thread, meanwhile: cancel(), give_way() or end_connection()
-// Invariants  a cancel, and a wish to give way, is of the request that runs: the next begin() forgets it. The end of a connection
-//             stays.
+// Invariants  a cancel, and a wish to give way, is of the request that runs: the next begin() forgets it. The
+//             end of a connection stays.
 // Threads     cancel(), give_way(), end_connection(): any. The rest: the thread that has the session.
 // Orders      reason_ is relaxed: it hands nothing over, and a runner that sees it a little later runs a
 //             little longer.

@@ -41,7 +41,8 @@ namespace mneme {
 class WorkingDatabase {
  public:
   WorkingDatabase(WorkingDatabase&&) = default;
-  // A standby's: replay of another engine's log puts rows into it, and sessions only read, until become_primary().
+  // A standby's: replay of another engine's log puts rows into it, and sessions only read, until
+  // become_primary().
   // `replayed`: all records below are in the rows. The database was made for `log.workers`.
   static WorkingDatabase of_standby(std::unique_ptr<Program> program, std::unique_ptr<Database> database,
                                     Lsn replayed, const DurableLogOptions& log);
@@ -49,7 +50,8 @@ class WorkingDatabase {
   const Program& program() const { return *program_; }
   Database& database() { return *database_; }
   DirectoryLog& log() { return *log_; }
-  // Its attributes say what the directory is for; change them through update(). A standby has none before it is promoted.
+  // Its attributes say what the directory is for; change them through update(). A standby has none before it
+  // is promoted.
   ManifestFile& manifest() { return *manifest_; }
 
   // Sessions that live with changes of the schema enter it for each transaction (live_session.h), by their

@@ -3,8 +3,8 @@
 //
 // Flow        replayed_to(), after each round -> durable(), to which what readers have seen is held
 //             promotion: go_on_with(the log) -> transactions
-// Invariants  no transaction writes before go_on_with(): reserve() and fill() are never called. durable() never
-//             falls: a log of its own begins where the replayed one ends.
+// Invariants  no transaction writes before go_on_with(): reserve() and fill() are never called. durable()
+//             never falls: a log of its own begins where the replayed one ends.
 // Threads     replayed_to(), end(), go_on_with(): one owner. The rest: as CommitLog says.
 // Orders      log_ is released by go_on_with() and acquired by all others. replayed_ is relaxed: it hands
 //             nothing over, as readers enter the schema's latch behind the round (schema_latch.h).

@@ -3,8 +3,8 @@
 //
 // Flow        open(): lock -> adopt_base() -> recover -> LogReceiver, Standby -> run(): take -> advance,
 //             round after round, a checkpoint now and then -> end, or promote()
-// Readers     sessions on standby().working(): a round is short then, and where it has kept some out they have
-//             their turn before the next one.
+// Readers     sessions on standby().working(): a round is short then, and where it has kept some out they
+//             have their turn before the next one.
 // Promotion   the receiver stops -> a term above all that came is fenced, so no other engine can append any
 //             more -> what they appended until then is received and replayed -> the directory's log is read,
 //             as recovery reads it, and must end where replay ended -> its end and a new incarnation with the
@@ -79,8 +79,8 @@ class Follower {
   // Receives no more, and makes what has come durable: the directory can be followed with again. The last
   // call, apart from those that only read.
   Result<void> end();
-  // Whether nothing has come of the primary for so long, though the log's servers answer and it was heard before.
-  // One that lives beats (log_beat.h).
+  // Whether nothing has come of the primary for so long, though the log's servers answer and it was heard
+  // before. One that lives beats (log_beat.h).
   bool is_primary_gone(std::chrono::milliseconds limit) const { return receiver_->is_silent(limit); }
   struct How {
     // standby().working() becomes the directory's database, with the log of StandbyOptions.
@@ -88,8 +88,8 @@ class Follower {
     // Only where no other engine has taken the log over.
     bool if_first = false;
   };
-  // Also the last call, apart from those that only read. Returns nothing where another engine came first, which can
-  // be followed.
+  // Also the last call, apart from those that only read. Returns nothing where another engine came first,
+  // which can be followed.
   Result<std::optional<Promotion>> promote(How how);
 
   FollowLag lag() const;

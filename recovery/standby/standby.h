@@ -64,7 +64,8 @@ class Standby {
   Lsn end() const { return end_; }
   const Database& database() const { return working_->database(); }
   const Program& program() const { return working_->program(); }
-  // The directory is a database (standby_base.h), with this log. Sessions may write from now on. The last call.
+  // The directory is a database (standby_base.h), with this log. Sessions may write from now on. The last
+  // call.
   Result<void> become_primary(DirectoryLock lock, std::unique_ptr<ManifestFile> manifest,
                               const LogContents& log);
   // For sessions that read; it may outlive the standby.

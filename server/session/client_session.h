@@ -12,8 +12,8 @@
 //             After an error everything up to the next Sync is skipped. Nothing that the client learns can be
 //             taken back by a crash (reply_queue.h). It keeps its seat while a block is open, and else only
 //             inside advance().
-// Standby     while the host is one every transaction is read-only. mneme.wait_for_lsn keeps a statement until so
-//             much of the log is in the rows.
+// Standby     while the host is one every transaction is read-only. mneme.wait_for_lsn keeps a statement
+//             until so much of the log is in the rows.
 // Stopping    a statement fails with 57014 where its client cancels it (StopRequest), or where it has taken
 //             longer than statement_timeout. Its request is then over, as after any error.
 // Threads     one at a time, which may be another each time.
