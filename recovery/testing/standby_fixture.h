@@ -161,8 +161,11 @@ class StandbyFixture : public testing::TestWithParam<RecordContent> {
     options.ask_interval = std::chrono::milliseconds(2);
     return options;
   }
-  std::unique_ptr<Follower> open(uint64_t checkpoint_bytes = 0) {
-    return must(Follower::open(directory_, log_.reader(), options(checkpoint_bytes)));
+  std::unique_ptr<Follower> open(uint64_t checkpoint_bytes = 0, uint32_t readers = 0) {
+    FollowOptions wanted = options(checkpoint_bytes);
+    wanted.has_readers = readers > 0;
+    wanted.standby.log.workers = std::max(readers, 1u);
+    return must(Follower::open(directory_, log_.reader(), wanted));
   }
   // All that has been published.
   static void catch_up(Follower& follower, Lsn end) {
