@@ -141,7 +141,7 @@ class FollowServe(EndToEndTest):
         self.reader.ask("PREPARE names AS SELECT * FROM item ORDER BY id;")
         self.assertEqual(self.reader.ask("EXECUTE names; SELECT nextval('item_id_seq');"), ["1|a", "2|b", "ERROR:  25006"])
         self.writer.ask("CREATE INDEX item_name ON item (name); CREATE FUNCTION twice(n INT) RETURNS INT LANGUAGE plpgsql AS "
-                        "$$ BEGIN RETURN 2 * n; END $$; DROP TABLE done;")
+                        "$$ BEGIN RETURN 2 * n; END $$; DROP PROCEDURE transfer; DROP TABLE done;")
         self.see_all()
         self.assertEqual(self.reader.ask("SELECT id FROM item WHERE name = 'b'; SELECT twice(4); SELECT * FROM done;"),
                          ["2", "8", "ERROR:  42P01"])
