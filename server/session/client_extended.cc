@@ -90,6 +90,8 @@ std::span<const Type> ClientSession::parameters_of(const Named& named) const {
 
 ClientSession::Ran ClientSession::prepare(Named& named) {
   if (named.prepared == nullptr) return learn_columns(named);
+  // What it is bound to may be still to come.
+  if (waits_for_log()) return {Done::kRetry};
   if (!seat_.take()) return {Done::kRetry};
   std::optional<StatementResult> prepared = seat_.session().prepare(*named.prepared);
   if (!prepared) return {Done::kRetry};
