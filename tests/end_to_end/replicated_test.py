@@ -76,6 +76,13 @@ class Replicated(EndToEndTest):
                       "the run never began its log")
         stream = self.manifest(self.data)["attributes"]["log_stream"]
         self.wait_for(lambda: self.messages(stream)[0] >= count, "the run writes no log")
+        # An engine that has no work writes two a second.
+        self.wait_for(lambda: self.is_at_work(stream), "the run does nothing")
+
+    def is_at_work(self, stream):
+        before = self.messages(stream)[0]
+        time.sleep(1)
+        return self.messages(stream)[0] > before + 5
 
     def test_a_killed_tpcc_run_is_recovered_from_the_memories(self):
         process = self.start_run(*TPCC, "--duration", 300, "--data-dir", self.data, *self.device())
