@@ -157,7 +157,8 @@ TEST(RemoteLog, TellsThatItsCopyCannotBeSavedEither) {
   const TemporaryDirectory directory;
   auto opened = must(open_remote(directory.path(), remote_log(servers)));
   ASSERT_TRUE(append_durably(*opened.log, 0, 100));
-  std::filesystem::remove_all(directory.path() + "/" + kRemoteFolder);
+  // In one step, as the next segment's file may come and go meanwhile.
+  std::filesystem::rename(directory.path() + "/" + kRemoteFolder, directory.path() + "/elsewhere");
   servers[0]->kill_now();
   EXPECT_FALSE(append_durably(*opened.log, 100, 110));
   ASSERT_TRUE(opened.log->failure().has_value());
