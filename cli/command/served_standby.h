@@ -1,13 +1,12 @@
 // ServedStandby: the server of a standby: clients read while another thread follows, and go on where the
 // standby is promoted.
 //
-// Flow        options() -> Follower::open() -> start() -> the follower's thread: rounds, promotion -> end()
-// Threads     one owner; the server's run on others. give_way(): any.
+// Flow        prepare() -> Follower::open() -> start() -> the follower's thread: rounds, promotion -> end()
+// Threads     one owner; the server's run on others.
 // Errors      as Server's. is_over(): it has ended by itself, and end() says why.
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +44,7 @@ class ServedStandby {
   std::unique_ptr<Server> server_;
   // server_'s, once it is started: released by start(), acquired by the rounds.
   std::atomic<Server*> started_{nullptr};
-  // By the server's thread, behind ran_.
+  // Set by the server's thread (release), read by the owner (acquire): ran_ was written before.
   std::atomic<bool> is_over_{false};
   Result<void> ran_;
   std::jthread thread_;

@@ -67,7 +67,7 @@ class WorkingDatabase {
 
   // Whether it is a standby's.
   bool is_standby() const { return standby_log_ != nullptr && standby_log_->follows(); }
-  // Of a standby.
+  // Tells the sessions of a standby how far replay is. Only of_standby() makes one.
   StandbyLog& standby_log() { return *standby_log_; }
   // Goes on as the directory's database, with a log of its own behind `log`, which is all in the rows. The
   // directory is a standby's no more (standby_base.h). A change of the schema has stopped all sessions.

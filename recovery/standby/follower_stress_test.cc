@@ -68,7 +68,7 @@ TEST_P(FollowerStress, AllGoOnSideBySide) {
   EXPECT_GT(follower->rounds(), 1u);
 }
 
-// Of logs that say by which keys rows are found.
+// Sessions can read a standby only if its log says by which keys rows are found.
 class ReadStandbyStress : public FollowerStress {};
 
 TEST_P(ReadStandbyStress, ReadersSeeStatesOfThePrimary) {

@@ -52,7 +52,7 @@ class Settings {
   void begin_block(const std::string& isolation, std::optional<bool> read_only);
   // A statement on rows runs in the block. From there on it may not become one that writes.
   void runs_statement() { has_run_statement_ = before_block_.has_value(); }
-  // Of a database that follows another engine's log every transaction is read-only.
+  // While the database follows another engine's log, every transaction is read-only.
   void set_standby(bool is_standby);
   bool is_standby() const { return is_standby_; }
   // Returns the value of a parameter that is a place in the log; 0: none.
