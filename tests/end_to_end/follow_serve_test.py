@@ -5,13 +5,13 @@ Method: three NATS servers; a primary and a standby that psql drives. Transfers 
 reader sees what was never a state.
 """
 
-import os
 import signal
 import subprocess
 import time
 import unittest
 
-from program import BAD_ARGUMENTS, BINARY, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
+from on_nats import OnNats
+from program import BAD_ARGUMENTS, LONGEST_COMMAND_SECONDS
 from serve_test import POSTGRES, Server
 
 SCHEMA = """
@@ -33,14 +33,7 @@ class Standby(Server):
     """A running `mneme follow --serve`."""
 
     def __init__(self, directory, *options):
-        self.process = subprocess.Popen(
-            [BINARY, "follow", str(directory), "--serve", "--listen", "127.0.0.1:0", "--threads", "2", "--quiet", *map(str, options)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        ready = self.process.stdout.readline().split()
-        if ready[:1] != ["ready:"]:
-            raise AssertionError(self.process.communicate()[1])
-        self.environment = {**os.environ, "PGHOST": ready[1], "PGPORT": ready[2], "PGUSER": "tester", "PGDATABASE": "bank",
-                            "PGCONNECT_TIMEOUT": "60"}
+        self.start("follow", directory, "--serve", "--listen", "127.0.0.1:0", "--threads", 2, "--quiet", *options)
 
 
 class Client:
@@ -71,19 +64,7 @@ class Client:
         self.process.communicate()
 
 
-class FollowServe(EndToEndTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.servers_folder = os.path.abspath(f"follow-serve-nats-{os.getpid()}")
-        started = subprocess.run([REPOSITORY / "scripts/replicated-log", "nats", "start", cls.servers_folder],
-                                 capture_output=True, text=True, check=True, timeout=90)
-        cls.servers = started.stdout.strip()
-
-    @classmethod
-    def tearDownClass(cls):
-        subprocess.run([REPOSITORY / "scripts/replicated-log", "nats", "stop", cls.servers_folder], check=True, timeout=60)
-        subprocess.run(["rm", "-r", cls.servers_folder], check=True)
-
+class FollowServe(OnNats):
     def open(self, kind, *arguments):
         opened = kind(*arguments)
         self.addCleanup(opened.close)

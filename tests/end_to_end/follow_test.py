@@ -7,31 +7,19 @@ standby, and options that make no sense.
 """
 
 import json
-import os
 import select
 import signal
 import subprocess
 import time
 import unittest
 
-from program import BAD_ARGUMENTS, BINARY, DAMAGED, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, copy_database
+from on_nats import OnNats
+from program import BAD_ARGUMENTS, BINARY, DAMAGED, DONE, FAILED, LONGEST_COMMAND_SECONDS, copy_database
 
 ONE_THREAD = ("--threads", 1, "--execution", "interpreted")
 
 
-class Follow(EndToEndTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.servers_folder = os.path.abspath(f"follow-nats-{os.getpid()}")
-        started = subprocess.run([REPOSITORY / "scripts/replicated-log", "nats", "start", cls.servers_folder],
-                                 capture_output=True, text=True, check=True, timeout=90)
-        cls.servers = started.stdout.strip()
-
-    @classmethod
-    def tearDownClass(cls):
-        subprocess.run([REPOSITORY / "scripts/replicated-log", "nats", "stop", cls.servers_folder], check=True, timeout=60)
-        subprocess.run(["rm", "-r", cls.servers_folder], check=True)
-
+class Follow(OnNats):
     def setUp(self):
         super().setUp()
         self.primary = self.folder / "primary"

@@ -33,10 +33,11 @@ class Server:
     """A running `mneme serve`."""
 
     def __init__(self, directory, *options, listen="127.0.0.1:0", threads=2, blocks=16):
-        self.process = subprocess.Popen(
-            [BINARY, "serve", str(directory), "--listen", listen, "--threads", str(threads), "--blocks", str(blocks),
-             *map(str, options)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.start("serve", directory, "--listen", listen, "--threads", threads, "--blocks", blocks, *options)
+
+    def start(self, *arguments):
+        """Until it answers clients."""
+        self.process = subprocess.Popen([BINARY, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         ready = self.process.stdout.readline().split()
         if ready[:1] != ["ready:"]:
             raise AssertionError(self.process.communicate()[1])
