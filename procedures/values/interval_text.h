@@ -1,29 +1,27 @@
-// Interval text: '1 year 2 mons -3 days 04:05:06.5', as PostgreSQL's interval_in reads it.
+// Interval text: '1 year 2 mons -3 days 04:05:06.5', as PostgreSQL's interval_in reads it and, with
+// IntervalStyle postgres, its interval_out prints it.
 //
-// Read are numbers with units (years to microseconds, in PostgreSQL's spellings), a time of day, a number
-// alone, which counts seconds, and `ago`, which turns all signs. A part of a month or a longer unit, and ISO
-// 8601's P1Y2M, are refused.
+// Read are numbers with units (years to microseconds, in PostgreSQL's spellings), times of day, years-months
+// as 1-2, a number alone, which counts seconds, `ago`, which turns all signs, and ISO 8601's P1Y2M3DT4H5M6S.
+// Source      PostgreSQL 15, ParseDateTime(), DecodeInterval(), DecodeISO8601Interval() and EncodeInterval().
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace mneme {
+#include "procedures/values/interval.h"
 
-struct Interval {
-  int64_t months = 0;
-  int64_t days = 0;
-  int64_t microseconds = 0;
-};
+namespace mneme {
 
 enum class IntervalSyntax {
   kOk,
   kInvalid,
-  kOutOfRange,
-  kOtherForm,  // PostgreSQL reads it, as far as can be seen
+  kFieldOutOfRange,  // a part that is written
+  kOutOfRange,       // the years and months together
 };
-IntervalSyntax parse_interval(std::string_view text, Interval& interval);
 
 // A unit by any of its names: of an interval, of extract() and of date_trunc().
 enum class TimeUnit : uint8_t {
@@ -49,5 +47,10 @@ enum class TimeUnit : uint8_t {
   kJulian,
 };
 std::optional<TimeUnit> time_unit(std::string_view name);
+
+// `last`: what a number without a unit at the text's end counts.
+IntervalSyntax parse_interval(std::string_view text, Interval& interval, TimeUnit last = TimeUnit::kSecond);
+
+void print_interval(const Interval& interval, fmt::memory_buffer& out);
 
 }  // namespace mneme
