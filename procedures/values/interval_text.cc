@@ -350,11 +350,7 @@ class FieldReader {
     }
     int64_t whole = 0;
     double fraction = 0;
-    if (text.size() > 1 && !is_ascii_digit(text[0]) && text[1] == '.') {
-      text.remove_prefix(1);  // the sign of a fraction alone
-    } else if (!take_whole(text, whole)) {
-      return IntervalSyntax::kFieldOutOfRange;
-    }
+    if (!take_whole(text, whole)) return IntervalSyntax::kFieldOutOfRange;
     if (text.starts_with('-')) {
       text.remove_prefix(1);
       if (const IntervalSyntax syntax = read_months(text, is_negative, whole); syntax != IntervalSyntax::kOk)
