@@ -73,7 +73,7 @@ Expr to_time(Expr arg, std::string_view name) {
 }
 
 // The time as a timestamp, a date as that at which it begins.
-Expr to_timestamp(Expr time) {
+Expr as_timestamp(Expr time) {
   const Type type{.kind = TypeKind::kTimestamp, .is_zoned = time.type.is_zoned};
   return convert(std::move(time), type);
 }
@@ -157,7 +157,7 @@ Expr bind_time_zone(std::vector<Expr> args) {
 
 namespace {
 
-constexpr Type kCount{.kind = TypeKind::kBigInt};
+constexpr Type kDayCount{.kind = TypeKind::kBigInt};
 
 // A date and a number of days, and two dates. Days are counted as bigints, so that what is no date is seen.
 Expr bind_date_arithmetic(Op op, Expr left, Expr right, ir::SourceLocation where) {
@@ -171,8 +171,8 @@ Expr bind_date_arithmetic(Op op, Expr left, Expr right, ir::SourceLocation where
       (op == Op::kAdd && ((is_date(left) && is_count(right)) || (is_count(left) && is_date(right)))) ||
       (op == Op::kSubtract && is_date(left) && is_count(right));
   if (!is_difference && !is_moved) refuse_operator(op, left, right, where);
-  Expr sum = nodes::make_binary(op, kCount, convert(std::move(left), kCount),
-                                convert(std::move(right), kCount), where);
+  Expr sum = nodes::make_binary(op, kDayCount, convert(std::move(left), kDayCount),
+                                convert(std::move(right), kDayCount), where);
   return convert(std::move(sum), is_difference ? kInt : kDate);
 }
 
@@ -189,7 +189,7 @@ bool is_plain_interval(const Expr& interval) {
 
 // time + interval, and with kSubtract -.
 Expr bind_moved_time(Op op, Expr time, Expr interval, ir::SourceLocation where) {
-  time = to_timestamp(std::move(time));
+  time = as_timestamp(std::move(time));
   const Type type{.kind = TypeKind::kTimestamp, .is_zoned = time.type.is_zoned};
   std::vector<Expr> args;
   args.push_back(std::move(time));
@@ -202,17 +202,17 @@ Expr bind_moved_time(Op op, Expr time, Expr interval, ir::SourceLocation where) 
   const bool is_product = interval.kind == ExprKind::kFunction;
   const Interval each = interval_of(is_product ? interval.args[0].constant : interval.constant);
   const int64_t sign = op == Op::kSubtract ? -1 : 1;
-  Expr count = nodes::make(ExprKind::kConstant, kCount, where);
+  Expr count = nodes::make(ExprKind::kConstant, kDayCount, where);
   count.constant = Value::of_int(1);
-  if (is_product) count = convert(Expr(std::move(interval.args[1].args[0])), kCount);
+  if (is_product) count = convert(Expr(std::move(interval.args[1].args[0])), kDayCount);
   // The sign is the count's: no part of an interval lacks an opposite then.
   if (sign < 0 && count.kind == ExprKind::kConstant) {
     count.constant = Value::of_int(-count.constant.as_int());
   } else if (sign < 0) {
-    count = nodes::make_unary(Op::kNegate, kCount, std::move(count), where);
+    count = nodes::make_unary(Op::kNegate, kDayCount, std::move(count), where);
   }
   for (const int64_t part : {int64_t{each.months}, int64_t{each.days}, each.microseconds}) {
-    Expr number = nodes::make(ExprKind::kConstant, kCount, where);
+    Expr number = nodes::make(ExprKind::kConstant, kDayCount, where);
     number.constant = Value::of_int(part);
     args.push_back(std::move(number));
   }
@@ -268,8 +268,8 @@ Expr bind_time_arithmetic(Op op, Expr left, Expr right, ir::SourceLocation where
   const bool are_dates = left.type.kind == TypeKind::kDate && right.type.kind == TypeKind::kDate;
   if (op == Op::kSubtract && left.type.is_time() && right.type.is_time() && !are_dates) {
     std::vector<Expr> args;
-    args.push_back(to_timestamp(std::move(left)));
-    args.push_back(to_timestamp(std::move(right)));
+    args.push_back(as_timestamp(std::move(left)));
+    args.push_back(as_timestamp(std::move(right)));
     return make_call(Function::kTimeDifference, kInterval, std::move(args), where);
   }
   return bind_date_arithmetic(op, std::move(left), std::move(right), where);
@@ -288,7 +288,7 @@ Expr bind_age(std::vector<Expr> args, ir::SourceLocation where) {
       refuse_as(sqlstate::kUndefinedFunction, arg.where, "function age() of {} does not exist",
                 to_string(arg.type));
     }
-    arg = to_timestamp(std::move(arg));
+    arg = as_timestamp(std::move(arg));
   }
   return make_call(Function::kAge, kInterval, std::move(args), where);
 }

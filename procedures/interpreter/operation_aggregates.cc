@@ -6,7 +6,7 @@
 #include "procedures/interpreter/operation_runner.h"
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/comparison.h"
-#include "procedures/values/interval_functions.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 

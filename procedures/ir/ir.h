@@ -125,11 +125,12 @@ enum class Function : uint8_t {
   kLog,  // to the base 10
   kOctetLength,
   kBitLength,
-  // args[0] is a timestamp, a date or an interval, and a unit the number of a TimeUnit (values/interval_text.h).
+  // args[0] is a timestamp, a date or an interval, and a unit the number of a TimeUnit
+  // (values/interval.h).
   kExtract,       // extract(time, unit)
   kTruncateTime,  // date_trunc(time, unit)
   kAddInterval,   // add_interval(timestamp, months, days, microseconds, times)
-  // Over intervals: IntervalFunctions of values/interval_functions.h.
+  // Over intervals: see values/interval.h and values/time_functions.h.
   kMoveTime,          // move_time(timestamp, interval)
   kTimeDifference,    // time_difference(timestamp, timestamp)
   kAge,               // age(timestamp, timestamp)

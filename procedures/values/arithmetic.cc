@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "procedures/values/decimal.h"
-#include "procedures/values/interval_functions.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/text_functions.h"
 #include "procedures/values/value_text.h"

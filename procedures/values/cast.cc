@@ -8,7 +8,7 @@
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/float_text.h"
-#include "procedures/values/interval_functions.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"

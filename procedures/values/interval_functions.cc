@@ -1,9 +1,7 @@
-#include "procedures/values/interval_functions.h"
-
 #include <cmath>
 #include <limits>
 
-#include "procedures/values/interval_text.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/timestamp.h"
 
 namespace mneme {

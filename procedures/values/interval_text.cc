@@ -1,5 +1,3 @@
-#include "procedures/values/interval_text.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/timestamp.h"
 
 namespace mneme {

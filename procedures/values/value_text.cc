@@ -6,8 +6,7 @@
 
 #include "base/utf8.h"
 #include "procedures/values/float_text.h"
-#include "procedures/values/interval_functions.h"
-#include "procedures/values/interval_text.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/timestamp.h"
 
