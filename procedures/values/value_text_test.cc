@@ -238,7 +238,8 @@ TEST(IntervalText, AMonthEqualsThirtyDays) {
   const Value days = value_of(Interval{0, 30, 0});
   EXPECT_NE(month.as_interval(), days.as_interval());
   EXPECT_EQ(compare_values(TypeKind::kInterval, month, days), std::strong_ordering::equal);
-  EXPECT_LT(compare_values(TypeKind::kInterval, value_of(Interval{-1, 0, 0}), days), 0);
+  EXPECT_EQ(compare_values(TypeKind::kInterval, value_of(Interval{-1, 0, 0}), days),
+            std::strong_ordering::less);
 }
 
 }  // namespace
