@@ -188,7 +188,7 @@ constexpr IntervalText kIntervalTexts[] = {
     {"P1Y2M3DT4H5M6.5S", "1 year 2 mons 3 days 04:05:06.5"},
     {"P0001-02-03T04:05:06", "1 year 2 mons 3 days 04:05:06"},
     {"P00010203T040506", "1 year 2 mons 3 days 04:05:06"},
-    {"-9223372036854775808 microseconds", "-2562047788:00:54.775808"},
+    {"-9223372036854775807 microseconds", "-2562047788:00:54.775807"},
     {"-2147483648 mons", "-178956970 years -8 mons"},
     {"", "22007"},
     {"1 nonsense", "22007"},
