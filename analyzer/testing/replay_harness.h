@@ -27,6 +27,7 @@
 #include "procedures/interpreter/call.h"
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/testing/map_access.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -421,6 +422,11 @@ class ReplayHarness {
         int64_t bound = 1;
         for (uint8_t i = 0; i < digits; ++i) bound *= 10;
         return Value::of_numeric(static_cast<int128>(below(static_cast<uint64_t>(bound))));
+      }
+      case TypeKind::kInterval: {
+        // A month equals 30 days, so equal ones differ in bits.
+        const auto months = static_cast<int32_t>(below(2));
+        return value_of(Interval{months, months == 0 ? 30 : 0, static_cast<int64_t>(below(2))});
       }
       case TypeKind::kReal:
       case TypeKind::kDouble:

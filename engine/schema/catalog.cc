@@ -27,6 +27,7 @@ uint32_t value_key_bytes(const Type& type) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return type.length;
+    case TypeKind::kInterval:
     case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;

@@ -155,6 +155,7 @@ void KeyCodec::append(const Part& part, const Value& value, std::byte* to) const
       std::memset(to + text.size(), 0, part.bytes - text.size());
       return;
     }
+    case TypeKind::kInterval:
     case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;

@@ -37,6 +37,9 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
     case TypeKind::kNumeric:
       if (place.wide_numeric) step.width = Width::k128;
       break;
+    case TypeKind::kInterval:
+      step.width = Width::k128;
+      break;
     case TypeKind::kDouble:
       step.is_raw = true;
       break;

@@ -35,6 +35,8 @@ Shape shape_of(const Type& type) {
       return {8, 8};
     case TypeKind::kNumeric:
       return type.precision <= kNarrowNumericPrecision ? Shape{8, 8} : Shape{16, 8};
+    case TypeKind::kInterval:
+      return {16, 8};
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return {2u + type.length, 2};
@@ -167,6 +169,8 @@ Value RowLayout::get(const std::byte* image, ColumnId column) const {
       return Value::of_int(load<int64_t>(at));
     case TypeKind::kNumeric:
       return Value::of_numeric(place.wide_numeric ? load<int128>(at) : int128{load<int64_t>(at)});
+    case TypeKind::kInterval:
+      return Value::of_interval(load<int128>(at));
     case TypeKind::kReal:
       return Value::of_double(double{load<float>(at)});
     case TypeKind::kDouble:
@@ -204,6 +208,8 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
     case TypeKind::kNumeric:
       return place.wide_numeric ? store(at, value.as_numeric())
                                 : store(at, static_cast<int64_t>(value.as_numeric()));
+    case TypeKind::kInterval:
+      return store(at, value.as_interval());
     case TypeKind::kReal:
       return store(at, static_cast<float>(value.as_double()));
     case TypeKind::kDouble:

@@ -4,7 +4,8 @@
 //                 outside, a call is refused whose arguments were not made for their parameters' types
 //                 (procedures/interpreter/call_codec.h).
 // Representation  boolean, integers, timestamp, date: int64.  real, double: double.
-//                 numeric: an __int128 scaled by the static type's scale.
+//                 numeric: an __int128 scaled by the static type's scale.  interval: 32 bits of months, 32 of
+//                 days and 64 of microseconds, from the top. Two intervals may be equal and differ in bits.
 //                 strings: pointer and length into memory that somebody else owns (a row image, an arena, the
 //                 arguments of a call); char(n) without its trailing blanks.
 #pragma once
@@ -20,7 +21,7 @@ using int128 = __int128;
 
 class Value {
  public:
-  enum class Kind : uint8_t { kNull, kInt, kBool, kNumeric, kDouble, kText };
+  enum class Kind : uint8_t { kNull, kInt, kBool, kNumeric, kDouble, kText, kInterval };
 
   constexpr Value() = default;  // NULL
 
@@ -37,6 +38,10 @@ class Value {
     value.digits_ = digits;
     return value;
   }
+  // The parts as procedures/values/interval.h packs them.
+  static constexpr Value of_interval(int128 parts) {
+    return Value(static_cast<uint64_t>(parts), static_cast<uint64_t>(parts >> 64), Kind::kInterval);
+  }
   static Value of_double(double v) { return Value(std::bit_cast<uint64_t>(v), 0, Kind::kDouble); }
   static Value of_text(std::string_view v) {
     return Value(reinterpret_cast<uint64_t>(v.data()), v.size(), Kind::kText);
@@ -49,6 +54,7 @@ class Value {
   int128 as_numeric() const {
     return static_cast<int128>(static_cast<unsigned __int128>(high_) << 64 | low_);
   }
+  int128 as_interval() const { return as_numeric(); }
   // Returns how many digits stand after the point. The value has type kDecimal.
   uint8_t digits() const { return digits_; }
   double as_double() const { return std::bit_cast<double>(low_); }

@@ -26,6 +26,8 @@ void put_value(ByteBuffer& to, TypeKind kind, const Value& value) {
   switch (kind) {
     case TypeKind::kNumeric:
       return to.put<int128>(value.as_numeric());
+    case TypeKind::kInterval:
+      return to.put<int128>(value.as_interval());
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return to.put_text(value.as_text());

@@ -176,6 +176,15 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
     changed.type.length = std::ranges::any_of(table.indexes, in_key) ? kAssumedKeyLength : kAssumedTextLength;
     if (former.is_string()) changed.type.length = std::max(changed.type.length, former.length);
   }
+  if (changed.type.kind == TypeKind::kInterval && former.kind != TypeKind::kInterval) {
+    const bool in_key = std::ranges::any_of(
+        table.indexes, [&](IndexId index) { return contains_column(catalog.index(index).columns, column); });
+    if (in_key) {
+      refuse_as(sqlstate::kNotSupported, alteration.changed.where,
+                "{} is in a key, and a key of intervals is not supported; drop its index or constraint first",
+                alteration.changed.text);
+    }
+  }
   check_conversion(alteration, former, changed.type);
   if (!changed.initial.empty()) {
     try {

@@ -85,12 +85,15 @@ bool is_strict(const Expr& expr) {
   }
 }
 
-// Whether PostgreSQL takes the node for immutable: a timestamp's text depends on its settings, and so does
-// concat()'s.
+// Whether PostgreSQL takes the node for immutable: the text of a timestamp or an interval depends on its
+// settings, and so does concat()'s.
 bool is_immutable(const Expr& expr) {
   if (expr.kind == ExprKind::kCast) {
     const Type& from = expr.args[0].type;
-    return !(from.is_time() && expr.type.is_string()) && !(from.is_string() && expr.type.is_time());
+    const auto has_style = [](const Type& type) {
+      return type.is_time() || type.kind == TypeKind::kInterval;
+    };
+    return !(has_style(from) && expr.type.is_string()) && !(from.is_string() && has_style(expr.type));
   }
   return expr.function != Function::kConcatFunction;
 }

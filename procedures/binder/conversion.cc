@@ -272,6 +272,9 @@ Expr convert(Expr expr, const Type& target) {
         if (target.precision != 0 && from.precision != target.precision) break;
         expr.type.is_zoned = target.is_zoned;
         return expr;
+      case TypeKind::kInterval:
+        if (target.precision != 0 && from.precision != target.precision) break;
+        return expr;
       default:
         return expr;
     }
@@ -491,6 +494,8 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     } else if (common->is_time() && type.is_time()) {
       const bool is_zoned = common->is_zoned || type.is_zoned;
       common = Type{.kind = TypeKind::kTimestamp, .is_zoned = is_zoned};
+    } else if (common->kind == TypeKind::kInterval && type.kind == TypeKind::kInterval) {
+      common->precision = 0;
     } else if (common->kind != type.kind) {
       refuse_as(sqlstate::kDatatypeMismatch, result->where,
                 "{} has results of types {} and {}, which do not meet without a cast", construct,
@@ -506,7 +511,7 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     const bool is_null = result->kind == ExprKind::kConstant && result->constant.is_null();
     const Digits digits = decimals_of(*result);
     if (is_unknown(*result)) {
-      if (common->kind == TypeKind::kTimestamp) common->precision = 0;
+      if (common->kind == TypeKind::kTimestamp || common->kind == TypeKind::kInterval) common->precision = 0;
       const uint16_t bound = common->length;
       *result = resolve(std::move(*result), unbounded(*common));
       if (common->is_string() && !is_null && result->constant.as_text().size() > bound) common->length = 0;

@@ -306,9 +306,11 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
     case Op::kIsNotNull:
       return make_unary(expr.op, kBoolean, resolve_as_text(std::move(arg)), expr.where);
     case Op::kNegate: {
-      if (is_unknown(arg) || !arg.type.is_number())
-        refuse_as(sqlstate::kUndefinedFunction, expr.where, "- is for numbers");
+      const bool is_interval = arg.type.kind == TypeKind::kInterval;
+      if (is_unknown(arg) || (!arg.type.is_number() && !is_interval))
+        refuse_as(sqlstate::kUndefinedFunction, expr.where, "- is for numbers and intervals");
       Type type = arg.type;
+      if (is_interval) type.precision = 0;
       if (type.kind == TypeKind::kNumeric) type = numeric_type(type.scale);
       const bool text_varies = arg.text_varies;
       Expr negated = make_unary(Op::kNegate, type, std::move(arg), expr.where);
@@ -326,7 +328,6 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
 
 Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   if (expr.op == Op::kConcat) return bind_concat(expr);
-  if (std::optional<Expr> moved = bind_moved_time(expr)) return *std::move(moved);
   Expr left = bind(expr.args[0]);
   Expr right = bind(expr.args[1]);
   switch (expr.op) {
@@ -348,7 +349,10 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
       return compare(expr.op, std::move(left), std::move(right), expr.where);
   }
 
-  if (left.type.is_time() || right.type.is_time())
+  const auto is_time = [](const Expr& side) {
+    return side.type.is_time() || side.type.kind == TypeKind::kInterval;
+  };
+  if (is_time(left) || is_time(right))
     return bind_time_arithmetic(expr.op, std::move(left), std::move(right), expr.where);
   if (query_ != nullptr) {
     left = with_own_digits_if_numeric(std::move(left));
@@ -515,6 +519,12 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (query_ != nullptr) {
     if (std::optional<Expr> call = query_->bind_catalog_call(expr, *this)) return *std::move(call);
   }
+  if (expr.text == "age" && expr.args.size() == 1) {
+    std::vector<Expr> times;
+    times.push_back(bind_reference(syntax::reference("", "current_date", expr.where)));
+    times.push_back(bind(expr.args[0]));
+    return bind_interval_function(ir::Function::kAge, expr.text, std::move(times), expr.where);
+  }
   if (!is_own_function(expr.text)) {
     names_.check_recursion(expr.text, expr.where);
     if (const syntax::Procedure* routine = names_.find_routine(expr.text))
@@ -555,13 +565,17 @@ Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
                      : expr.text == "min" ? Kind::kMin
                                           : Kind::kMax;
     if (aggregate.kind == Kind::kSum) {
-      if (!type.is_number()) refuse(expr.where, "sum() is for numbers");
+      const bool is_interval = type.kind == TypeKind::kInterval;
+      if (!type.is_number() && !is_interval) refuse(expr.where, "sum() is for numbers and intervals");
+      if (is_interval) aggregate.type = Type{.kind = TypeKind::kInterval};
       if (type.kind == TypeKind::kBigInt) aggregate.type = numeric_type(0);
       if (type.kind == TypeKind::kNumeric) aggregate.type = numeric_type(type.scale);
       if (type.is_floating()) aggregate.type = type;
     } else if (aggregate.kind != Kind::kCount) {
       if (type.kind == TypeKind::kBoolean) refuse(expr.where, "{}() is not defined for boolean", expr.text);
-      aggregate.type = type.kind == TypeKind::kVarchar ? text_type() : type;
+      aggregate.type = type.kind == TypeKind::kVarchar    ? text_type()
+                       : type.kind == TypeKind::kInterval ? Type{.kind = TypeKind::kInterval}
+                                                          : type;
     }
   }
   aggregates_->push_back(aggregate);

@@ -81,8 +81,6 @@ class ExpressionBinder {
   ir::Expr bind_unary(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_least_integer(const syntax::Expr& expr);
   ir::Expr bind_binary(const syntax::Expr& expr);
-  // time + interval, interval + time, time - interval: an interval is its literal, or that times an integer.
-  std::optional<ir::Expr> bind_moved_time(const syntax::Expr& expr);
   ir::Expr bind_concat(const syntax::Expr& expr);
   ir::Expr bind_case(const syntax::Expr& expr);
   ir::Expr bind_cast(const syntax::Expr& expr);
@@ -144,13 +142,16 @@ void check_function(std::string_view name, ir::SourceLocation where);
 ir::Expr bind_function(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where,
                        bool own_digits = false);
 
-// extract() and date_trunc(), of a unit and a time.
+// extract() and date_trunc(), of a unit and a time or an interval.
 ir::Expr bind_extract(std::string_view name, std::vector<ir::Expr> args, ir::SourceLocation where);
 ir::Expr bind_truncation(std::string_view name, std::vector<ir::Expr> args, ir::SourceLocation where);
+// age(), justify_days() and its like, and make_interval().
+ir::Expr bind_interval_function(ir::Function function, std::string_view name, std::vector<ir::Expr> args,
+                                ir::SourceLocation where);
 // timezone(zone, time), which AT TIME ZONE stands for: of a moment what a clock there shows, and the other
 // way round. The zone is UTC.
 ir::Expr bind_time_zone(std::vector<ir::Expr> args);
-// + and - of dates and days, and of dates; what else is written with times is refused.
+// Operators of which one side at least is a time or an interval; what PostgreSQL lacks is refused.
 ir::Expr bind_time_arithmetic(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
 
 bool is_aggregate(std::string_view function);

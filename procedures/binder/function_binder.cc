@@ -44,6 +44,7 @@ enum class Shape {
   kExtract,  // extract, date_part: a unit and a time
   kTruncateTime,
   kTimeZone,
+  kInterval,
   kConcat,
 };
 
@@ -112,6 +113,11 @@ const std::map<std::string_view, Signature> kFunctions = {
     {"date_part", {Function::kExtract, Shape::kExtract, 2, 2}},
     {"date_trunc", {Function::kTruncateTime, Shape::kTruncateTime, 2, 2}},
     {"timezone", {Function::kTruncateTime, Shape::kTimeZone, 2, 2}},
+    {"age", {Function::kAge, Shape::kInterval, 1, 2}},
+    {"justify_days", {Function::kJustifyDays, Shape::kInterval, 1, 1}},
+    {"justify_hours", {Function::kJustifyHours, Shape::kInterval, 1, 1}},
+    {"justify_interval", {Function::kJustifyInterval, Shape::kInterval, 1, 1}},
+    {"make_interval", {Function::kMakeInterval, Shape::kInterval, 0, 7}},
     {"concat", {Function::kConcatFunction, Shape::kConcat, 1, kMany}},
 };
 
@@ -334,6 +340,8 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       return bind_truncation(name, std::move(args), where);
     case Shape::kTimeZone:
       return bind_time_zone(std::move(args));
+    case Shape::kInterval:
+      return bind_interval_function(signature.function, name, std::move(args), where);
     case Shape::kText:
       return bind_text_function(signature, name, std::move(args), where);
     case Shape::kConcat:

@@ -36,6 +36,7 @@ const std::map<std::string_view, TypeKind> kTypeNames = {
     {"timestamp", TypeKind::kTimestamp},
     {"timestamptz", TypeKind::kTimestamp},
     {"date", TypeKind::kDate},
+    {"interval", TypeKind::kInterval},
     {"real", TypeKind::kReal},
     {"float4", TypeKind::kReal},
     {"float", TypeKind::kDouble},
@@ -43,7 +44,6 @@ const std::map<std::string_view, TypeKind> kTypeNames = {
 
 const std::map<std::string_view, std::string_view> kTypeAdvice = {
     {"time", "use timestamp"},
-    {"interval", "it is accepted where a time is moved, as in now() - INTERVAL '1 day'; else use bigint"},
     {"money", "use numeric(12,2)"},
     {"bytea", "use varchar(n)"},
     {"uuid", "use char(36)"},
@@ -120,7 +120,7 @@ Type read_plain_type(const syntax::TypeName& name) {
     refuse_as(
         sqlstate::kUndefinedObject, name.where,
         "the type {} is not supported; use smallint, int, bigint, numeric(p,s), real, double precision, "
-        "char(n), varchar(n), text, boolean, date, timestamp or timestamptz",
+        "char(n), varchar(n), text, boolean, date, timestamp, timestamptz or interval",
         name.base);
   }
   Type type;
@@ -130,7 +130,7 @@ Type read_plain_type(const syntax::TypeName& name) {
     read_numeric(name, type);
   } else if (type.is_string()) {
     read_string_type(name, type);
-  } else if (type.kind == TypeKind::kTimestamp) {
+  } else if (type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kInterval) {
     read_timestamp(name, type);
   } else if (name.base == "float" && name.modifiers.size() == 1) {
     read_float(name, type);

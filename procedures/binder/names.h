@@ -120,7 +120,7 @@ class Names {
   // it is given (argument_for()).
   Type read_parameter_type(const syntax::TypeName& name) const {
     Type type = read_type(name);
-    if (type.kind == TypeKind::kTimestamp) type.precision = 0;
+    if (type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kInterval) type.precision = 0;
     return type;
   }
 

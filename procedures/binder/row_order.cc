@@ -118,33 +118,45 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
       operation.order_is_path_order && !operation.order.empty() && operation.order.front().descending;
 }
 
+// Intervals that are equal may be written differently, as 1 mon and 30 days are.
+static bool is_of_intervals(const Expr& expr) {
+  return expr.type.kind == TypeKind::kInterval;
+}
+
 void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
   const auto rounds = [](const ir::Aggregate& aggregate) {
     // DISTINCT values come in their own order.
     return aggregate.kind == ir::Aggregate::Kind::kSum && !aggregate.distinct &&
            aggregate.argument->type.is_floating();
   };
-  if (std::ranges::none_of(operation.aggregates, rounds)) return;
+  // min(), max() and DISTINCT take the first of equal intervals, and a sum may overflow on its way.
+  const auto takes_first = [](const ir::Aggregate& aggregate) {
+    return aggregate.argument && is_of_intervals(*aggregate.argument) &&
+           aggregate.kind != ir::Aggregate::Kind::kCount;
+  };
+  const bool any_rounds = std::ranges::any_of(operation.aggregates, rounds);
+  if (!any_rounds && std::ranges::none_of(operation.aggregates, takes_first)) return;
   for (const ir::TableAccess& access : operation.access) {
     const TableDefinition& table = catalog.table(access.table);
     if (table.primary_key || catalog.names_rows(catalog.index(access.path.index))) continue;
     operation.by_chance = fmt::format(
-        "its sum() of a double precision rounds as the rows of {} come, and the table has no primary key to "
-        "order them",
+        "its {} as the rows of {} come, and the table has no primary key to order them",
+        any_rounds ? "sum() of a double precision rounds" : "aggregate takes the first of equal intervals",
         table.name);
   }
 }
 
 void note_groups_by_chance(const Catalog& catalog, ir::Operation& operation) {
   // Two zeros are one key, and two texts of it.
-  const auto has_forms = [](const Expr& key) { return key.type.is_floating(); };
-  if (std::ranges::none_of(operation.groups, has_forms)) return;
+  const auto has_forms = [](const Expr& key) { return key.type.is_floating() || is_of_intervals(key); };
+  const auto key = std::ranges::find_if(operation.groups, has_forms);
+  if (key == operation.groups.end()) return;
   for (const ir::TableAccess& access : operation.access) {
     const TableDefinition& table = catalog.table(access.table);
     if (table.primary_key) continue;
     operation.by_chance = fmt::format(
-        "0 and -0 are one group, which shows the first of them, and {} has no primary key to order its rows",
-        table.name);
+        "{} are one group, which shows the first of them, and {} has no primary key to order its rows",
+        is_of_intervals(*key) ? "1 mon and 30 days" : "0 and -0", table.name);
   }
 }
 

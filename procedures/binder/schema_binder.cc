@@ -83,6 +83,12 @@ std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std
     const auto column = std::ranges::find(columns, name.text, &Column::name);
     if (column == columns.end())
       refuse_as(sqlstate::kUndefinedColumn, name.where, "the table has no column {}", name.text);
+    if (column->type.kind == TypeKind::kInterval) {
+      refuse_as(
+          sqlstate::kNotSupported, name.where,
+          "a key of intervals is not supported: equal ones may be written differently; give it a column "
+          "of what extract(epoch FROM ...) says");
+    }
     key.push_back(ColumnId{static_cast<uint32_t>(column - columns.begin())});
   }
   return key;

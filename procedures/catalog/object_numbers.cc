@@ -147,6 +147,9 @@ std::string formatted_type(int64_t type, int64_t modifier) {
       return digits("timestamp") + " without time zone";
     case 1184:
       return digits("timestamp") + " with time zone";
+    case 1186:
+      return modifier < 0 || (modifier & 0xffff) == 0xffff ? "interval"
+                                                           : fmt::format("interval({})", modifier & 0xffff);
     case 1700: {
       if (modifier < 4) return "numeric";
       return fmt::format("numeric({},{})", (modifier - 4) >> 16, (modifier - 4) & 0xffff);
@@ -156,7 +159,7 @@ std::string formatted_type(int64_t type, int64_t modifier) {
     default:
       break;
   }
-  for (const int64_t element : {16, 20, 21, 23, 25, 700, 701, 1042, 1043, 1082, 1114, 1184, 1700}) {
+  for (const int64_t element : {16, 20, 21, 23, 25, 700, 701, 1042, 1043, 1082, 1114, 1184, 1186, 1700}) {
     const std::optional<Type> plain = type_of_oid(static_cast<uint32_t>(element));
     if (!plain) continue;
     Type array = *plain;
@@ -235,12 +238,13 @@ struct InputFunction {
   std::string_view name;
 };
 constexpr InputFunction kInputFunctions[] = {
-    {16, 1242, "boolin"},       {18, 1245, "charin"},         {19, 34, "namein"},
-    {20, 460, "int8in"},        {21, 38, "int2in"},           {23, 42, "int4in"},
-    {25, 46, "textin"},         {26, 1798, "oidin"},          {700, 200, "float4in"},
-    {701, 214, "float8in"},     {1042, 1044, "bpcharin"},     {1043, 1046, "varcharin"},
-    {1082, 1084, "date_in"},    {1114, 1312, "timestamp_in"}, {1184, 1150, "timestamptz_in"},
-    {1700, 1701, "numeric_in"}, {kVoidType, 2298, "void_in"}, {0, kArrayIn, "array_in"}};
+    {16, 1242, "boolin"},        {18, 1245, "charin"},         {19, 34, "namein"},
+    {20, 460, "int8in"},         {21, 38, "int2in"},           {23, 42, "int4in"},
+    {25, 46, "textin"},          {26, 1798, "oidin"},          {700, 200, "float4in"},
+    {701, 214, "float8in"},      {1042, 1044, "bpcharin"},     {1043, 1046, "varcharin"},
+    {1082, 1084, "date_in"},     {1114, 1312, "timestamp_in"}, {1184, 1150, "timestamptz_in"},
+    {1186, 1160, "interval_in"}, {1700, 1701, "numeric_in"},   {kVoidType, 2298, "void_in"},
+    {0, kArrayIn, "array_in"}};
 
 const SourcePiece* source_of(const Program& program, const ir::Procedure& procedure) {
   for (const SourcePiece& piece : program.source.pieces()) {

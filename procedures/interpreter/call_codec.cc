@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/values/arithmetic.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"
@@ -59,6 +60,7 @@ const char* fault_of(const Type& type, const Value& value) {
       return is_real(value.as_double()) ? nullptr : "is no real";
     case TypeKind::kDouble:
     case TypeKind::kTimestamp:
+    case TypeKind::kInterval:
       return nullptr;
     case TypeKind::kDate:
       return is_date(value.as_int()) ? nullptr : kOutOfRange;
@@ -97,6 +99,8 @@ bool is_made_for(const Type& type, Value::Kind kind) {
       return kind == Value::Kind::kInt;
     case TypeKind::kNumeric:
       return kind == Value::Kind::kNumeric;
+    case TypeKind::kInterval:
+      return kind == Value::Kind::kInterval;
     case TypeKind::kReal:
     case TypeKind::kDouble:
       return kind == Value::Kind::kDouble;
@@ -122,6 +126,8 @@ const char* given_as(Value::Kind kind) {
       return "is given as a double (Value::of_double)";
     case Value::Kind::kText:
       return "is given as a text (Value::of_text)";
+    case Value::Kind::kInterval:
+      return "is given as an interval (Value::of_interval)";
     case Value::Kind::kNull:
       break;
   }
@@ -173,8 +179,9 @@ Fault fault_of_any(const Type& type, std::span<const Value> elements) {
   return {};
 }
 
-// The most bytes of a value of any type except text.
-constexpr size_t kMaxValueBytes = kMaxNumericBytes;
+// The most bytes of a value of any type except text: an interval's are three numbers, of 32, 32 and 64 bits.
+constexpr size_t kMaxValueBytes = 2 * 5 + 10;
+static_assert(kMaxValueBytes >= kMaxNumericBytes);
 
 size_t max_value_bytes(const Type& type, const Value& value) {
   return type.is_string() ? kMaxVarintBytes + value.as_text().size() : kMaxValueBytes;
@@ -212,6 +219,8 @@ class Encoder {
         return put(static_cast<uint8_t>(value.as_bool()));
       case TypeKind::kNumeric:
         return put_numeric(value.as_numeric());
+      case TypeKind::kInterval:
+        return put_interval(interval_of(value));
       case TypeKind::kReal:
         return put(static_cast<float>(value.as_double()));
       case TypeKind::kDouble:
@@ -248,6 +257,11 @@ class Encoder {
     uint128 rest = (static_cast<uint128>(number) << 1) ^ static_cast<uint128>(number >> 127);
     for (; rest >= 0x80; rest >>= 7) put(static_cast<uint8_t>(rest | 0x80));
     put(static_cast<uint8_t>(rest));
+  }
+  void put_interval(const Interval& interval) {
+    at_ = store_varint(at_, zigzag(interval.months));
+    at_ = store_varint(at_, zigzag(interval.days));
+    at_ = store_varint(at_, zigzag(interval.microseconds));
   }
   void put_text(std::string_view text) {
     at_ = store_varint(at_, text.size());
@@ -339,6 +353,13 @@ class Decoder {
         const int128 number = get_numeric(cursor_, minimal);
         if (!minimal) refuse("has a number in too many bytes");
         return Value::of_numeric(number);
+      }
+      case TypeKind::kInterval: {
+        const int64_t months = unzigzag(get_varint());
+        const int64_t days = unzigzag(get_varint());
+        if (!fits_integer(TypeKind::kInt, months) || !fits_integer(TypeKind::kInt, days)) refuse(kOutOfRange);
+        return value_of(
+            Interval{static_cast<int32_t>(months), static_cast<int32_t>(days), unzigzag(get_varint())});
       }
       case TypeKind::kReal:
         return Value::of_double(double{cursor_.get<float>()});

@@ -6,6 +6,7 @@
 #include "procedures/interpreter/operation_runner.h"
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/comparison.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 
@@ -71,6 +72,15 @@ bool OperationRunner::add_value(const Operation& operation, const Aggregate& agg
         into.double_sum = sum.as_double();
         return true;
       }
+      if (type.kind == TypeKind::kInterval) {
+        if (into.extreme.is_null()) {
+          into.extreme = value;
+          return true;
+        }
+        return apply_interval(ir::Op::kAdd, into.extreme, value, state_.arena, into.extreme,
+                              state_.context.error) ||
+               state_.raise(operation.where);
+      }
       into.exact_sum += type.kind == TypeKind::kNumeric ? value.as_numeric() : int128{value.as_int()};
       if (has_digits(into.exact_sum, kMaxNumericPrecision)) return true;
       (void)out_of_range(aggregate.type, state_.arena, state_.context.error);
@@ -127,7 +137,9 @@ bool OperationRunner::finish_sum(const Operation& operation, const Aggregate& ag
     result = Value::null();
     return true;
   }
-  if (aggregate.type.is_floating()) {
+  if (aggregate.type.kind == TypeKind::kInterval) {
+    result = state.extreme;
+  } else if (aggregate.type.is_floating()) {
     result = Value::of_double(state.double_sum);
   } else if (aggregate.type.kind == TypeKind::kNumeric) {
     result = Value::of_numeric(state.exact_sum);

@@ -161,6 +161,24 @@ std::string_view function_text(Function function) {
       return "date_trunc";
     case Function::kAddInterval:
       return "add_interval";
+    case Function::kMoveTime:
+      return "move_time";
+    case Function::kTimeDifference:
+      return "time_difference";
+    case Function::kAge:
+      return "age";
+    case Function::kMultiplyInterval:
+      return "multiply_interval";
+    case Function::kDivideInterval:
+      return "divide_interval";
+    case Function::kJustifyDays:
+      return "justify_days";
+    case Function::kJustifyHours:
+      return "justify_hours";
+    case Function::kJustifyInterval:
+      return "justify_interval";
+    case Function::kMakeInterval:
+      return "make_interval";
     case Function::kMatches:
       return "matches";
     case Function::kLike:
@@ -243,6 +261,12 @@ std::string ExpressionPrinter::constant(const Expr& expr) const {
       return fmt::format("{}::timestamp{}", expr.constant.as_int(), expr.type.is_zoned ? "tz" : "");
     case TypeKind::kDate:
       return fmt::format("{}::date", expr.constant.as_int());
+    case TypeKind::kInterval: {
+      // Months, days and microseconds, as they are packed.
+      const int128 parts = expr.constant.as_interval();
+      return fmt::format("({}, {}, {})::interval", static_cast<int32_t>(parts >> 96),
+                         static_cast<int32_t>(parts >> 64), static_cast<int64_t>(parts));
+    }
     case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;

@@ -125,10 +125,21 @@ enum class Function : uint8_t {
   kLog,  // to the base 10
   kOctetLength,
   kBitLength,
-  // args[0] is a timestamp or a date, and a unit the number of a TimeUnit (values/interval_text.h).
-  kExtract,         // extract(time, unit)
-  kTruncateTime,    // date_trunc(time, unit)
-  kAddInterval,     // add_interval(timestamp, months, days, microseconds, times)
+  // args[0] is a timestamp, a date or an interval, and a unit the number of a TimeUnit
+  // (values/interval.h).
+  kExtract,       // extract(time, unit)
+  kTruncateTime,  // date_trunc(time, unit)
+  kAddInterval,   // add_interval(timestamp, months, days, microseconds, times)
+  // Over intervals: see values/interval.h and values/time_functions.h.
+  kMoveTime,          // move_time(timestamp, interval)
+  kTimeDifference,    // time_difference(timestamp, timestamp)
+  kAge,               // age(timestamp, timestamp)
+  kMultiplyInterval,  // multiply_interval(interval, double)
+  kDivideInterval,    // divide_interval(interval, double)
+  kJustifyDays,
+  kJustifyHours,
+  kJustifyInterval,
+  kMakeInterval,    // make_interval(years, months, weeks, days, hours, minutes, seconds)
   kMatches,         // matches(text, regular expression, 'i': in any case, or '')
   kLike,            // like(text, pattern, escape): the escape is one character, or none
   kNextValue,       // nextval(args[0]): of a sequence, by its table's number; of sessions alone

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "procedures/ir/ir_walk.h"
 #include "procedures/native/emitter_lookups.h"
 #include "procedures/native/emitter_statement.h"
 
@@ -39,6 +40,8 @@ const char* stored_type(const RowLayout::Place& place) {
       return "float";
     case TypeKind::kNumeric:
       return place.wide_numeric ? "int128" : "int64_t";
+    case TypeKind::kInterval:
+      return "int128";
     case TypeKind::kDouble:
       return "double";
     case TypeKind::kChar:
@@ -123,6 +126,37 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
   return text + results + "  return true;\n}\n";
 }
 
+bool is_interval(const Type& type) {
+  return type.kind == TypeKind::kInterval;
+}
+
+bool has_interval(const ir::Expr& whole) {
+  bool any = false;
+  ir::walk(whole, [&](const ir::Expr& part) { any |= is_interval(part.type); });
+  return any;
+}
+bool has_interval(const std::optional<ir::Expr>& expr) {
+  return expr && has_interval(*expr);
+}
+
+bool has_interval(std::span<const ir::Statement> statements) {
+  return std::ranges::any_of(statements, [](const ir::Statement& statement) {
+    return has_interval(statement.expr) || has_interval(statement.limit) || has_interval(statement.step) ||
+           std::ranges::any_of(statement.args, [](const ir::Expr& arg) { return has_interval(arg); }) ||
+           has_interval(statement.body) || has_interval(statement.else_body);
+  });
+}
+
+// Whether the unit computes with intervals, which the interpreter alone does.
+bool has_interval(const NativeUnit& unit) {
+  const ir::Procedure& procedure = *unit.procedure;
+  bool any = has_interval(unit.body.statements);
+  for (const ir::Variable& variable : procedure.variables) any |= is_interval(variable.type);
+  for (const ir::Operation& operation : procedure.operations)
+    ir::for_each_expression(operation, [&](const ir::Expr& whole) { any |= has_interval(whole); });
+  return any;
+}
+
 // Whether the unit takes changes back, or groups rows, which the interpreter alone does.
 bool needs_interpreter(const ir::Procedure& procedure, std::span<const ir::Statement> statements) {
   return std::ranges::any_of(statements, [&](const ir::Statement& statement) {
@@ -154,7 +188,7 @@ std::string emit_cpp(const Program& program, const Schema& schema, std::span<con
   for (const TableDefinition& table : program.catalog.tables()) text += emit_table(schema, table);
   std::string functions;
   for (const NativeUnit& unit : units) {
-    if (needs_interpreter(*unit.procedure, unit.body.statements)) {
+    if (has_interval(unit) || needs_interpreter(*unit.procedure, unit.body.statements)) {
       functions += "    {nullptr, nullptr, nullptr, {}},\n";
       continue;
     }

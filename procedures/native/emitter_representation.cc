@@ -135,6 +135,8 @@ Rep rep_of(const Type& type) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return Rep::kText;
+    // The interpreter alone runs what computes with these (emitter.cc).
+    case TypeKind::kInterval:
     case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
@@ -264,6 +266,7 @@ const char* kind_literal(const Type& type) {
       return "TypeKind::kTimestamp";
     case TypeKind::kNumeric:
       return "TypeKind::kNumeric";
+    case TypeKind::kInterval:
     case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;

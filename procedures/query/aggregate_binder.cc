@@ -54,6 +54,7 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       return kCountType;
     case Aggregate::Kind::kSum:
     case Aggregate::Kind::kAverage:
+      if (argument.kind == TypeKind::kInterval) return Type{.kind = TypeKind::kInterval};
       if (!argument.is_number()) undefined();
       if (argument.is_floating())
         return kind == Aggregate::Kind::kSum ? argument : Type{.kind = TypeKind::kDouble};
@@ -65,6 +66,7 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       if (argument.kind == TypeKind::kBoolean) undefined();
       if (argument.kind == TypeKind::kTimestamp)
         return Type{.kind = TypeKind::kTimestamp, .is_zoned = argument.is_zoned};
+      if (argument.kind == TypeKind::kInterval) return Type{.kind = TypeKind::kInterval};
       return argument.kind == TypeKind::kVarchar ? text_type() : argument;
     case Aggregate::Kind::kEvery:
     case Aggregate::Kind::kAny:
@@ -84,6 +86,10 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       if (!argument.is_number()) undefined();
       return argument.is_floating() ? Type{.kind = TypeKind::kDouble} : kDecimalType;
     case Aggregate::Kind::kPercentile:
+      if (argument.kind == TypeKind::kInterval) {
+        refuse_as(sqlstate::kNotSupported, call.where,
+                  "{}() of intervals is not supported; take that of extract(epoch FROM ...)", call.text);
+      }
       if (!argument.is_number()) undefined();
       return Type{.kind = TypeKind::kDouble};
     case Aggregate::Kind::kPercentileDisc:

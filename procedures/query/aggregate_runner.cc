@@ -6,6 +6,7 @@
 #include "procedures/values/array_text.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 
@@ -93,10 +94,11 @@ bool AggregateRunner::sum(const Aggregate& aggregate, AggregateState& state, con
     return true;
   }
   Value added = value;
+  const bool keeps_type = type.is_floating() || type.kind == TypeKind::kInterval;
   const Type& sum_type = type.kind == TypeKind::kReal && aggregate.kind == Aggregate::Kind::kAverage
                              ? Type{.kind = TypeKind::kDouble}
-                         : type.is_floating() ? type
-                                              : kDecimalType;
+                         : keeps_type ? type
+                                      : kDecimalType;
   if (type.kind == TypeKind::kNumeric) added = Value::of_decimal(value.as_numeric(), type.scale);
   if (state.count == 1) {
     state.value = added;
@@ -244,6 +246,11 @@ bool AggregateRunner::finish(const Aggregate& aggregate, AggregateState& state, 
       if (type.is_floating()) {
         result = Value::of_double(result.as_double() / static_cast<double>(state.count));
         return true;
+      }
+      if (type.kind == TypeKind::kInterval) {
+        return divide_interval(result, static_cast<double>(state.count), run.arena, result,
+                               run.context.error) ||
+               run.raise(aggregate.argument->where);
       }
       const Value count = Value::of_decimal(static_cast<int128>(state.count), 0);
       return apply_decimal(ir::Op::kDivide, result, count, run.arena, result, run.context.error) ||

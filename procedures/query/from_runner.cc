@@ -244,18 +244,15 @@ bool FromRunner::make_query_rows(const FromStep& step, StepState& state) {
 bool FromRunner::make_times(ir::SourceLocation where, std::span<const Value> args,
                             std::vector<Value>& values) {
   constexpr Type kTime{.kind = TypeKind::kTimestamp};
-  constexpr int64_t kDaysOfMonth = 30;
-  constexpr int64_t kDay = int64_t{86'400} * 1'000'000;
   RunState& run = runner_.state_;
-  const int128 length =
-      (int128{args[2].as_int()} * kDaysOfMonth + args[3].as_int()) * kDay + args[4].as_int();
+  const int128 length = estimate_of_interval(args[2]);
   if (length == 0) return run.raise(where, sqlstate::kInvalidParameter, "step size cannot equal zero");
   Value time = args[0];
   while (length > 0 ? time.as_int() <= args[1].as_int() : time.as_int() >= args[1].as_int()) {
     values.push_back(time);
     if (!runner_.keep(sizeof(Value))) return false;
-    const Value moved[] = {time, args[2], args[3], args[4], args[5]};
-    if (!apply_time_function(ir::Function::kAddInterval, kTime, moved, run.arena, time, run.context.error))
+    const Value moved[] = {time, args[2]};
+    if (!apply_time_function(ir::Function::kMoveTime, kTime, moved, run.arena, time, run.context.error))
       return run.raise(where);
   }
   return true;

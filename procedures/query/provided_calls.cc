@@ -18,7 +18,7 @@ void check_compared_elements(std::span<const Expr> args, ir::SourceLocation wher
   for (const Expr& arg : args) {
     const TypeKind kind = arg.type.elements;
     if (kind != TypeKind::kNumeric && kind != TypeKind::kDecimal && kind != TypeKind::kReal &&
-        kind != TypeKind::kDouble && kind != TypeKind::kChar)
+        kind != TypeKind::kDouble && kind != TypeKind::kChar && kind != TypeKind::kInterval)
       continue;
     refuse_as(sqlstate::kNotSupported, where,
               "comparing elements is supported of arrays of integers, texts and times alone");
@@ -107,6 +107,8 @@ Expr type_of(const Expr& value, ir::SourceLocation where) {
         return is_array ? "timestamp without time zone[]" : "timestamp without time zone";
       case TypeKind::kDate:
         return is_array ? "date[]" : "date";
+      case TypeKind::kInterval:
+        return is_array ? "interval[]" : "interval";
       default:
         if (is_array) return "text[]";
         return value.type.is_text ? "text" : "character varying";
@@ -209,6 +211,9 @@ Expr SelectBinder::bind_to_char(std::vector<Expr> args, ir::SourceLocation where
       value = convert(std::move(value), Type{.kind = TypeKind::kTimestamp});
       break;
     }
+    case TypeKind::kInterval:
+      refuse_as(sqlstate::kNotSupported, where,
+                "to_char() of an interval is not supported; cast it to text, or use extract()");
     default:
       break;
   }

@@ -68,7 +68,7 @@ struct FromStep {
       kSubscripts,
       kExpanded,  // (element, number from 1), as text
       kSeries,
-      kTimes,  // the last four arguments are the step: months, days, microseconds, 1
+      kTimes,  // two timestamps, and the step, an interval
     };         // of args[0]'s array; from args[0] to args[1] by args[2]
     Kind kind;
     std::vector<ir::Expr> args;

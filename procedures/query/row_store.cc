@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "procedures/values/decimal.h"
+#include "procedures/values/interval.h"
 
 namespace mneme::query {
 
@@ -35,6 +36,8 @@ void append_key(TypeKind kind, const Value& value, std::string& key) {
       put(plain.as_numeric());
       return key.push_back(static_cast<char>(plain.digits()));
     }
+    case TypeKind::kInterval:
+      return put(estimate_of_interval(value));
     case TypeKind::kReal:
     case TypeKind::kDouble: {
       double number = value.as_double();

@@ -1,11 +1,11 @@
 // SelectBinder's functions that give rows, in FROM and in the select list.
+#include <algorithm>
 #include <utility>
 
 #include "procedures/binder/conversion.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
-#include "procedures/values/interval_text.h"
 
 namespace mneme::query {
 
@@ -19,6 +19,12 @@ bool names_slot(const Expr& expr) {
   bool any = false;
   ir::walk(expr, [&](const Expr& part) { any |= part.kind == ExprKind::kColumn && part.source == 0; });
   return any;
+}
+
+bool is_series_of_times(std::span<const Expr> args) {
+  const auto is_time = [](const Expr& arg) { return arg.type.is_time(); };
+  return args.size() == 3 &&
+         (std::ranges::any_of(args.first(2), is_time) || args[2].type.kind == TypeKind::kInterval);
 }
 
 }  // namespace
@@ -84,11 +90,10 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
       function.args.push_back(binder_.finish(convert_explicitly(bind(args[1]), function.result)));
     return function;
   }
-  if (args.size() == 3) {
-    if (auto times = bind_series_of_times(args)) return *std::move(times);
-  }
-  for (const syntax::Expr& arg : args) {
-    Expr bound = bind(arg);
+  std::vector<Expr> bounds;
+  for (const syntax::Expr& arg : args) bounds.push_back(bind(arg));
+  if (is_series_of_times(bounds)) return bind_series_of_times(std::move(bounds));
+  for (Expr& bound : bounds) {
     if (is_unknown(bound)) bound = convert_explicitly(std::move(bound), function.result);
     if (!bound.type.is_integer())
       refuse_as(sqlstate::kNotSupported, bound.where,
@@ -100,43 +105,27 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
   return function;
 }
 
-// generate_series() of two times and an interval, which is a literal.
-std::optional<FromStep::SetFunction> SelectBinder::bind_series_of_times(std::span<const syntax::Expr> args) {
-  const syntax::Expr* step = &args[2];
-  const bool is_cast = step->kind == syntax::ExprKind::kCast && step->type.base == "interval" &&
-                       !step->type.is_array && step->args[0].kind == syntax::ExprKind::kString;
-  if (is_cast) step = &step->args[0];
+// generate_series() of two times and an interval.
+FromStep::SetFunction SelectBinder::bind_series_of_times(std::vector<Expr> args) {
+  constexpr Type kStep{.kind = TypeKind::kInterval};
   FromStep::SetFunction function{FromStep::SetFunction::Kind::kTimes, {}, Type{.kind = TypeKind::kTimestamp}};
-  bool is_time = is_cast;
   bool is_plain = false;
-  for (const syntax::Expr& arg : args.first(2)) {
-    Expr bound = bind(arg);
-    is_time |= bound.type.is_time();
-    function.result.is_zoned |= bound.type.is_zoned;
-    is_plain |= bound.type.kind == TypeKind::kTimestamp && !bound.type.is_zoned;
-    function.args.push_back(std::move(bound));
+  for (size_t i = 0; i < 2; ++i) {
+    const Type& type = args[i].type;
+    function.result.is_zoned |= type.is_zoned;
+    is_plain |= type.kind == TypeKind::kTimestamp && !type.is_zoned;
   }
-  if (!is_time) return std::nullopt;
   // What is no timestamp becomes a moment: of a date, that at which it begins.
   function.result.is_zoned |= !is_plain;
-  for (Expr& arg : function.args) {
-    const bool fits = is_unknown(arg) || arg.type.is_time();
-    if (!fits || step->kind != syntax::ExprKind::kString) {
-      refuse_as(sqlstate::kNotSupported, arg.where,
-                "generate_series() of times takes two of them, and an interval that is a literal");
+  for (size_t i = 0; i < args.size(); ++i) {
+    Expr& arg = args[i];
+    const bool fits = is_unknown(arg) || (i < 2 ? arg.type.is_time() : arg.type.kind == TypeKind::kInterval);
+    if (!fits) {
+      refuse_as(sqlstate::kUndefinedFunction, arg.where,
+                "generate_series() of times takes two of them, and an interval");
     }
-    arg = binder_.finish(convert_explicitly(std::move(arg), function.result));
-  }
-  Interval interval;
-  if (parse_interval(step->text, interval) != IntervalSyntax::kOk) {
-    refuse_as(sqlstate::kInvalidDatetime, step->where, "invalid input syntax for type interval: \"{}\"",
-              step->text);
-  }
-  for (const int64_t part : {interval.months, interval.days, interval.microseconds, int64_t{1}}) {
-    Expr& constant = function.args.emplace_back();
-    constant.type = Type{.kind = TypeKind::kBigInt};
-    constant.where = step->where;
-    constant.constant = Value::of_int(part);
+    arg = binder_.finish(convert_explicitly(std::move(arg), i < 2 ? function.result : kStep));
+    function.args.push_back(std::move(arg));
   }
   return function;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "procedures/values/decimal.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/text_functions.h"
 #include "procedures/values/value_text.h"
@@ -221,6 +222,7 @@ bool apply_arithmetic(Op op, const Type& type, const Value& a, const Value& b, A
     return apply_numeric(op, type, a.as_numeric(), b.as_numeric(), arena, result, error);
   }
   if (type.kind == TypeKind::kDecimal) return apply_decimal(op, a, b, arena, result, error);
+  if (type.kind == TypeKind::kInterval) return apply_interval(op, a, b, arena, result, error);
   if (!apply_double(op, a.as_double(), b.as_double(), arena, result, error)) return false;
   // A double has twice a real's digits and more, so that rounding twice is rounding once.
   return type.kind != TypeKind::kReal || round_to_real(result.as_double(), arena, result, error);
@@ -247,6 +249,7 @@ bool negate(const Type& type, const Value& a, Arena& arena, Value& result, SqlEr
     result = Value::of_decimal(-a.as_numeric(), a.digits());
     return true;
   }
+  if (type.kind == TypeKind::kInterval) return negate_interval(a, arena, result, error);
   return apply_integer(Op::kSubtract, type, 0, a.as_int(), arena, result, error);
 }
 

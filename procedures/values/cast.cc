@@ -8,6 +8,7 @@
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/float_text.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"
@@ -156,6 +157,9 @@ bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value&
       return to_real(from, value, arena, result, error);
     case TypeKind::kDate:
       return to_date(from, value, arena, result, error);
+    case TypeKind::kInterval:
+      result = fit_interval(to, interval_of(value));
+      return true;
     case TypeKind::kTimestamp:
       return to_timestamp(from, to, value, arena, result, error);
     default:

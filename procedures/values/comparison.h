@@ -10,6 +10,7 @@
 #include "engine/schema/type.h"
 #include "engine/schema/value.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/interval.h"
 
 namespace mneme {
 
@@ -26,6 +27,8 @@ inline std::strong_ordering compare_values(TypeKind kind, const Value& a, const 
       return a.as_numeric() <=> b.as_numeric();
     case TypeKind::kDecimal:
       return compare_decimals(a, b);
+    case TypeKind::kInterval:
+      return estimate_of_interval(a) <=> estimate_of_interval(b);
     case TypeKind::kReal:
     case TypeKind::kDouble:
       return compare_doubles(a.as_double(), b.as_double());

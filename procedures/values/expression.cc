@@ -5,6 +5,7 @@
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/cast.h"
 #include "procedures/values/comparison.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/text_functions.h"
 #include "procedures/values/time_functions.h"
 #include "procedures/values/value_text.h"
@@ -19,7 +20,7 @@ using ir::Function;
 using ir::Op;
 
 // The most arguments of a function that takes a fixed number.
-constexpr size_t kMaxArguments = 5;
+constexpr size_t kMaxArguments = 7;
 
 Value of_order(Op op, std::strong_ordering order) {
   switch (op) {
@@ -319,6 +320,8 @@ bool evaluate_function(const Expr& expr, EvaluationContext& context, Value& resu
                                     arguments.subspan(1), context, result);
   }
   const Type& source = expr.args[0].type;
+  if (source.kind == TypeKind::kInterval || expr.function == Function::kMakeInterval)
+    return apply_interval_function(expr.function, arguments, context.arena, result, context.error);
   if (source.is_time())
     return apply_time_function(expr.function, source, arguments, context.arena, result, context.error);
   return source.is_number()

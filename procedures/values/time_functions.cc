@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "procedures/values/timestamp.h"
 
@@ -162,18 +163,10 @@ bool out_of_time(Arena& arena, SqlError& error) {
 }
 
 // The months first, then the days, each on the calendar, then the rest.
-bool add_interval(int64_t day, int64_t time, std::span<const Value> interval, Arena& arena, Value& result,
-                  SqlError& error) {
+bool move_time(int64_t day, int64_t time, int64_t months, int64_t more_days, int64_t microseconds,
+               Arena& arena, Value& result, SqlError& error) {
   constexpr int64_t kMostMonths = 12 * 20'000;
   constexpr int64_t kMostDays = 366 * 20'000;
-  const int64_t count = interval[3].as_int();
-  int64_t months = 0;
-  int64_t more_days = 0;
-  int64_t microseconds = 0;
-  if (__builtin_mul_overflow(interval[0].as_int(), count, &months) ||
-      __builtin_mul_overflow(interval[1].as_int(), count, &more_days) ||
-      __builtin_mul_overflow(interval[2].as_int(), count, &microseconds))
-    return out_of_time(arena, error);
   if (months < -kMostMonths || months > kMostMonths || more_days < -kMostDays || more_days > kMostDays)
     return out_of_time(arena, error);
   if (months != 0) {
@@ -190,6 +183,50 @@ bool add_interval(int64_t day, int64_t time, std::span<const Value> interval, Ar
     return out_of_time(arena, error);
   result = Value::of_int(moment);
   return true;
+}
+
+bool add_interval(int64_t day, int64_t time, std::span<const Value> interval, Arena& arena, Value& result,
+                  SqlError& error) {
+  const int64_t count = interval[3].as_int();
+  int64_t months = 0;
+  int64_t more_days = 0;
+  int64_t microseconds = 0;
+  if (__builtin_mul_overflow(interval[0].as_int(), count, &months) ||
+      __builtin_mul_overflow(interval[1].as_int(), count, &more_days) ||
+      __builtin_mul_overflow(interval[2].as_int(), count, &microseconds))
+    return out_of_time(arena, error);
+  return move_time(day, time, months, more_days, microseconds, arena, result, error);
+}
+
+// Whole days, and the rest, which has their sign.
+Interval difference_of(int64_t later, int64_t earlier) {
+  const int64_t microseconds = later - earlier;
+  return {0, static_cast<int32_t>(microseconds / kMicrosecondsPerDay), microseconds % kMicrosecondsPerDay};
+}
+
+// Years, months and days on the calendar. A part below zero borrows from the next larger one: a month has the
+// days of the earlier time's month.
+Interval age_of(int64_t later, int64_t earlier) {
+  const bool is_negative = later < earlier;
+  if (is_negative) std::swap(later, earlier);
+  const int64_t later_day = date_of_timestamp(later);
+  const int64_t earlier_day = date_of_timestamp(earlier);
+  const Date to = date_of(later_day);
+  const Date from = date_of(earlier_day);
+  int64_t microseconds =
+      (later - later_day * kMicrosecondsPerDay) - (earlier - earlier_day * kMicrosecondsPerDay);
+  int64_t days = to.day - from.day;
+  int64_t months = (to.year - from.year) * 12 + (to.month - from.month);
+  if (microseconds < 0) {
+    microseconds += kMicrosecondsPerDay;
+    --days;
+  }
+  while (days < 0) {
+    days += days_in_month(from.year, from.month);
+    --months;
+  }
+  const int sign = is_negative ? -1 : 1;
+  return {static_cast<int32_t>(sign * months), static_cast<int32_t>(sign * days), sign * microseconds};
 }
 
 }  // namespace
@@ -214,6 +251,17 @@ bool apply_time_function(Function function, const Type& source, std::span<const 
     }
     case Function::kAddInterval:
       return add_interval(day, time, arguments.subspan(1), arena, result, error);
+    case Function::kMoveTime: {
+      const Interval interval = interval_of(arguments[1]);
+      return move_time(day, time, interval.months, interval.days, interval.microseconds, arena, result,
+                       error);
+    }
+    case Function::kTimeDifference:
+      result = value_of(difference_of(value, arguments[1].as_int()));
+      return true;
+    case Function::kAge:
+      result = value_of(age_of(value, arguments[1].as_int()));
+      return true;
     default:
       CHECK(false && "a function on times");
       return false;
@@ -227,13 +275,15 @@ uint8_t extracted_scale(TimeUnit unit, const Type& source) {
     case TimeUnit::kMilliseconds:
       return 3;
     case TimeUnit::kEpoch:
-      return source.kind == TypeKind::kTimestamp ? 6 : 0;
+      return source.kind == TypeKind::kDate ? 0 : 6;
     default:
       return 0;
   }
 }
 
 bool is_extracted(TimeUnit unit, const Type& source) {
+  if (source.kind == TypeKind::kInterval)
+    return (unit <= TimeUnit::kMillennium && unit != TimeUnit::kWeek) || unit == TimeUnit::kEpoch;
   // A timestamp's Julian day is a quotient.
   return source.kind == TypeKind::kTimestamp ? unit != TimeUnit::kJulian : unit > TimeUnit::kHour;
 }

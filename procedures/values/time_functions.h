@@ -1,9 +1,9 @@
-// Time functions: PostgreSQL's extract(), date_trunc() and + interval, on timestamps and dates. No operand is
-// NULL.
+// Time functions: PostgreSQL's extract(), date_trunc(), + interval, differences and age(), on timestamps and
+// dates. No operand is NULL.
 //
 // Errors      a result outside of the years 1 to 9999.
-// Source      PostgreSQL 15, timestamp_part_common(), extract_date(), timestamp_trunc() and
-//             timestamp_pl_interval() in utils/adt.
+// Source      PostgreSQL 15, timestamp_part_common(), extract_date(), timestamp_trunc(),
+//             timestamp_pl_interval(), timestamp_mi() and timestamp_age() in utils/adt.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 #include "engine/schema/value.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/sql_error.h"
-#include "procedures/values/interval_text.h"
+#include "procedures/values/interval.h"
 
 namespace mneme {
 
 // extract(time, unit), whose numeric result has extracted_scale()'s digits; date_trunc(time, unit);
-// add_interval(timestamp, months, days, microseconds, times). A unit is a TimeUnit's number. `source`: the
-// time's type.
+// add_interval(timestamp, months, days, microseconds, times); move_time(timestamp, interval); and of two
+// timestamps time_difference() and age(). A unit is a TimeUnit's number. `source`: the time's type.
 [[nodiscard]] bool apply_time_function(ir::Function function, const Type& source,
                                        std::span<const Value> arguments, Arena& arena, Value& result,
                                        SqlError& error);
 
-// The digits after the point of what extract() gives.
+// The digits after the point of what extract() gives, of an interval too.
 uint8_t extracted_scale(TimeUnit unit, const Type& source);
 
-// Say whether extract() of this type, and date_trunc(), know the unit.
+// Say whether extract() of this type, which may be interval, and date_trunc() know the unit.
 bool is_extracted(TimeUnit unit, const Type& source);
 bool is_truncated(TimeUnit unit);
 

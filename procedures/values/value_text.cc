@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "procedures/values/float_text.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/timestamp.h"
 
@@ -122,6 +123,26 @@ bool parse_time(const Type& type, std::string_view text, Arena& arena, Value& va
   return false;
 }
 
+bool parse_interval_value(const Type& type, std::string_view text, Arena& arena, Value& value,
+                          SqlError& error) {
+  Interval interval;
+  switch (parse_interval(text, interval)) {
+    case IntervalSyntax::kOk:
+      value = fit_interval(type, interval);
+      return true;
+    case IntervalSyntax::kInvalid:
+      return fail(error, arena, sqlstate::kInvalidDatetime, "invalid input syntax for type {}: \"{}\"",
+                  type_name(type), text);
+    case IntervalSyntax::kFieldOutOfRange:
+      return fail(error, arena, sqlstate::kIntervalOverflow, "interval field value out of range: \"{}\"",
+                  text);
+    case IntervalSyntax::kOutOfRange:
+      return fail(error, arena, sqlstate::kDatetimeOverflow, "interval out of range");
+  }
+  CHECK(false && "no such syntax");
+  return false;
+}
+
 }  // namespace
 
 std::string_view type_name(const Type& type) {
@@ -149,6 +170,8 @@ std::string_view type_name(const Type& type) {
       return type.is_text ? "text" : "character varying";
     case TypeKind::kTimestamp:
       return type.is_zoned ? "timestamp with time zone" : "timestamp";
+    case TypeKind::kInterval:
+      return "interval";
     case TypeKind::kNull:
       break;
   }
@@ -225,6 +248,8 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out) 
       print_timestamp(value.as_int(), out);
       if (type.is_zoned) out.append(std::string_view("+00"));
       return;
+    case TypeKind::kInterval:
+      return print_interval(interval_of(value), out);
     case TypeKind::kNull:
       break;
   }
@@ -291,6 +316,8 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
     case TypeKind::kTimestamp:
     case TypeKind::kDate:
       return parse_time(type, text, arena, value, error);
+    case TypeKind::kInterval:
+      return parse_interval_value(type, text, arena, value, error);
     case TypeKind::kNull:
       break;
   }

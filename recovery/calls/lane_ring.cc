@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "procedures/values/interval.h"
 
 namespace mneme {
 namespace {
@@ -37,6 +38,10 @@ uint64_t lane_word(const Type& type, const Value& value) {
     case TypeKind::kNumeric: {
       const auto scaled = static_cast<unsigned __int128>(value.as_numeric());
       return mix(mix(0, static_cast<uint64_t>(scaled)), static_cast<uint64_t>(scaled >> 64));
+    }
+    case TypeKind::kInterval: {
+      const auto length = static_cast<unsigned __int128>(estimate_of_interval(value));
+      return mix(mix(0, static_cast<uint64_t>(length)), static_cast<uint64_t>(length >> 64));
     }
     case TypeKind::kReal:
     case TypeKind::kDouble: {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "procedures/interpreter/call_text.h"
+#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/type_oids.h"
 #include "procedures/values/value_text.h"
@@ -109,6 +110,13 @@ void write_scalar(const Type& type, const Value& value, ValueFormat format, Mess
       case TypeKind::kNumeric:
         write_numeric(value.as_numeric(), type.scale, out);
         break;
+      case TypeKind::kInterval: {
+        const Interval interval = interval_of(value);
+        out.i64(interval.microseconds);
+        out.i32(interval.days);
+        out.i32(interval.months);
+        break;
+      }
       case TypeKind::kDecimal:
         write_numeric(value.as_numeric(), value.digits(), out);
         break;
@@ -150,6 +158,14 @@ bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, u
     case TypeKind::kDouble:
       value = Value::of_double(std::bit_cast<double>(in.i64()));
       break;
+    case TypeKind::kInterval: {
+      Interval interval;
+      interval.microseconds = in.i64();
+      interval.days = in.i32();
+      interval.months = in.i32();
+      value = fit_interval(type, interval);
+      break;
+    }
     case TypeKind::kNumeric: {
       int128 number = 0;
       if (!read_numeric(in, type.scale, number, scale)) return wrong_binary(type, in, arena, error);

@@ -148,6 +148,36 @@ BEGIN DELETE FROM member WHERE visits = 3 AND name > lpad(p::text, 240, 'n') AND
                     self.assertEqual(recovered["state_digest"], ran["state_digest"])
             self.succeed("verify", directory)
 
+    def test_intervals_are_recovered(self):
+        schema = self.folder / "trips.sql"
+        schema.write_text("""CREATE TABLE trip (id INT PRIMARY KEY, lasts INTERVAL NOT NULL, rest INTERVAL, ends TIMESTAMP);
+CREATE PROCEDURE travel(p INT, p_by INTERVAL) LANGUAGE plpgsql AS $$
+DECLARE v INTERVAL;
+BEGIN
+    UPDATE trip SET lasts = lasts + p_by, rest = p_by, ends = TIMESTAMP '2024-01-31' + p_by WHERE id = p RETURNING lasts INTO v;
+    IF NOT FOUND THEN
+        INSERT INTO trip VALUES (p, p_by * 1.5, NULL, NULL);
+    ELSIF v > INTERVAL '10 years' THEN
+        UPDATE trip SET lasts = ends - TIMESTAMP '2023-12-24' WHERE id = p;
+    END IF;
+END $$;
+CREATE PROCEDURE count_up(p INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE trip SET ends = ends + INTERVAL '1 hour' WHERE id = p; END $$;
+CREATE PROCEDURE cut(p INT) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM trip WHERE id = p AND rest = INTERVAL '30 days'; END $$;
+""")
+        calls = self.folder / "calls.csv"
+        calls.write_text("travel,=1..50,=1 mon|30 days|-1 mon +2 days|1 year 00:00:00.5\n" * 6 + "count_up,=1..50\ncut,=1..50\n")
+        for execution in ("interpreted", "native"):
+            directory = self.folder / execution
+            ran = self.report("run", schema, "--calls", calls, "--data-dir", directory, "--log", "all", "--transactions", 2000,
+                              "--threads", 2, "--execution", execution)
+            self.assertGreater(ran["committed"], 1500)
+            for scheme in ("clr", "clr-p", "llr", "llr-p", "plr"):
+                how = ("--execution", execution) if scheme.startswith("clr") else ()
+                with self.subTest(execution=execution, scheme=scheme):
+                    recovered = self.report("recover", directory, "--scheme", scheme, "--threads", 2, *how)
+                    self.assertEqual(recovered["state_digest"], ran["state_digest"])
+            self.succeed("verify", directory)
+
     def test_refuses_what_does_not_fit(self):
         directory = self.folder / "database"
         self.refuse(BAD_ARGUMENTS, ["--calls FILE.csv"], "run", FILES[0], "--data-dir", directory)

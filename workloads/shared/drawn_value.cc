@@ -104,7 +104,8 @@ Result<DrawnValue> DrawnValue::parse_range(const Type& type, std::string_view ru
   const bool is_skewed = cut(rule, " zipf ", bounds, theta);
   std::string_view low_text;
   std::string_view high_text;
-  if (!cut(bounds, kRange, low_text, high_text) || type.kind == TypeKind::kBoolean)
+  if (!cut(bounds, kRange, low_text, high_text) || type.kind == TypeKind::kBoolean ||
+      type.kind == TypeKind::kInterval)
     return no_rule(type, rule);
   const Result<Value> low = parse_bound(type, low_text, kept);
   if (!low) return low.error();
