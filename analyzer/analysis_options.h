@@ -38,6 +38,9 @@ struct AnalysisOptions {
   Elisions elide;
   Decomposition decompose = Decomposition::kPacman;
   bool coalesce = true;  // slices that need not be apart are joined (coalescing.h)
+  // Lanes are cut by columns alone whose values follow from a call's arguments, not from what its other
+  // slices find: so all pieces of a log have their lanes before any of it is replayed.
+  bool lanes_from_arguments = false;
 
   // The paper's own analysis.
   static constexpr AnalysisOptions paper() {

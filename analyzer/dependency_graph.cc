@@ -266,7 +266,8 @@ class Analyzer {
       if (!program_.procedure(local.procedure).is_logged_by_call()) continue;
       for (const Slice& slice : local.slices) {
         plans[local.procedure.value].push_back(
-            std::make_unique<SlicePlan>(analysis(local.procedure), slice.operations));
+            std::make_unique<SlicePlan>(
+            analysis(local.procedure), slice.operations, options_.lanes_from_arguments));
       }
     }
     for (Block& block : graph_.blocks) plan_lanes(block, plans);

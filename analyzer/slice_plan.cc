@@ -12,8 +12,13 @@ using ir::OperationMode;
 using ir::Statement;
 using ir::StatementKind;
 
-SlicePlan::SlicePlan(const ProcedureAnalysis& analysis, const std::vector<OperationId>& operations)
-    : analysis_(analysis), table_(analysis.table()), kept_(table_.size()), kept_to_locate_(table_.size()) {
+SlicePlan::SlicePlan(const ProcedureAnalysis& analysis, const std::vector<OperationId>& operations,
+                     bool lanes_from_arguments)
+    : analysis_(analysis),
+      table_(analysis.table()),
+      lanes_from_arguments_(lanes_from_arguments),
+      kept_(table_.size()),
+      kept_to_locate_(table_.size()) {
   for (OperationId operation : operations) {
     if (analysis.is_live(operation)) replayed_.push_back(operation);
   }
@@ -61,7 +66,7 @@ void SlicePlan::find_unknown() {
     for (uint32_t i = 0; i < table_.size(); ++i) {
       const StatementId id(i);
       if (unknown_[i]) continue;
-      bool unknown = is_own(id);
+      bool unknown = is_own(id) || (lanes_from_arguments_ && is_foreign(id));
       for (const ControlDependence& control : analysis_.dependence().controls(id)) {
         unknown |= unknown_[control.on.value];
       }
@@ -80,6 +85,8 @@ void SlicePlan::find_independent_loop() {
   if (replayed_.empty()) return;
   const StatementId loop = table_.place(analysis_.statement_of(replayed_.front())).outermost_loop;
   if (!loop.valid() || table_.statement(loop).kind == StatementKind::kWhile) return;
+  // Dispatch does not know how many iterations there are.
+  if (unknown_[loop.value]) return;
   for (OperationId operation : replayed_) {
     if (table_.place(analysis_.statement_of(operation)).outermost_loop != loop) return;
   }

@@ -23,8 +23,10 @@ namespace mneme {
 
 class SlicePlan {
  public:
-  // `operations`: the slice's, ascending.
-  SlicePlan(const ProcedureAnalysis& analysis, const std::vector<OperationId>& operations);
+  // `operations`: the slice's, ascending. `lanes_from_arguments`: what other slices find is unknown at dispatch,
+  // too, so that the locate body recalls nothing.
+  SlicePlan(const ProcedureAnalysis& analysis, const std::vector<OperationId>& operations,
+            bool lanes_from_arguments = false);
 
   const std::vector<OperationId>& replayed() const { return replayed_; }
   bool iterations_independent() const { return independent_loop_.valid(); }
@@ -74,9 +76,10 @@ class SlicePlan {
 
   const ProcedureAnalysis& analysis_;
   const StatementTable& table_;
+  const bool lanes_from_arguments_;
   std::vector<OperationId> replayed_;
   StatementSet kept_;
-  StatementSet unknown_;  // depends on an operation of the slice
+  StatementSet unknown_;  // depends on an operation of the slice, or of any
   StatementSet kept_to_locate_;
   StatementId independent_loop_;
   std::vector<LocateSite> sites_;

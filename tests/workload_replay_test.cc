@@ -18,7 +18,7 @@
 #include "recovery/calls/parallel_replayer.h"
 #include "recovery/calls/serial_replayer.h"
 #include "recovery/calls/slice_units.h"
-#include "recovery/rows/checkpoint_loader.h"
+#include "recovery/database/checkpoint_loader.h"
 #include "recovery/rows/index_builder.h"
 #include "recovery/rows/location_replayer.h"
 #include "recovery/rows/shuffle_replayer.h"

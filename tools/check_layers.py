@@ -33,7 +33,7 @@ ROOMS = {
     "logging": ["record", "directory", "buffer", "device", "commit", "nvm", "layout", "reading", "remote", "replicated"],
     "engine": ["schema", "index", "table", "transaction", "checkpoint"],
     "procedures": ["ir", "values", "parser", "binder", "interpreter", "query", "catalog", "native", "session"],
-    "recovery": ["log", "rows", "calls", "database", "standby"],
+    "recovery": ["log", "rows", "calls", "demand", "database", "standby"],
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
     "cli": ["output", "option", "measure", "crash", "shell", "command"],

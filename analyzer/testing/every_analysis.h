@@ -10,8 +10,8 @@
 
 namespace mneme {
 
-// With each grain: one elision, or none or all; slices that are not coalesced; chopping. And whole
-// procedures.
+// With each grain: one elision, or none or all; slices that are not coalesced; chopping; lanes that follow from
+// arguments alone. And whole procedures.
 inline std::vector<AnalysisOptions> every_analysis() {
   std::vector<AnalysisOptions> all;
   for (const ConflictGrain grain : {ConflictGrain::kColumn, ConflictGrain::kTable}) {
@@ -22,6 +22,7 @@ inline std::vector<AnalysisOptions> every_analysis() {
     }
     all.push_back({grain, {true, true, true}, Decomposition::kPacman, false});
     all.push_back({grain, {true, true, true}, Decomposition::kChopping, true});
+    all.push_back({grain, {true, true, true}, Decomposition::kPacman, true, true});
   }
   all.push_back({ConflictGrain::kColumn, {true, true, true}, Decomposition::kWhole, true});
   return all;
@@ -29,13 +30,14 @@ inline std::vector<AnalysisOptions> every_analysis() {
 
 inline std::string to_string(const AnalysisOptions& options) {
   return fmt::format(
-      "by {}, eliding{}{}{}{}{}", options.conflicts == ConflictGrain::kColumn ? "column" : "table",
+      "by {}, eliding{}{}{}{}{}{}", options.conflicts == ConflictGrain::kColumn ? "column" : "table",
       options.elide.unwritten ? " unwritten" : "", options.elide.insert_only ? " insert-only" : "",
       options.elide.increments ? " increments" : "",
       options.decompose == Decomposition::kChopping ? ", chopping"
       : options.decompose == Decomposition::kWhole  ? ", whole"
                                                     : "",
-      options.coalesce ? ", coalesced" : "");
+      options.coalesce ? ", coalesced" : "",
+      options.lanes_from_arguments ? ", lanes from arguments" : "");
 }
 
 }  // namespace mneme

@@ -33,6 +33,28 @@ void put_big_endian(std::byte* to, uint64_t v, uint32_t bytes) {
 }
 
 // IEEE order made unsigned: positive numbers get their sign bit set, negative ones all bits inverted.
+uint64_t get_big_endian(const std::byte* from, uint32_t bytes) {
+  switch (bytes) {
+    case 2:
+      return __builtin_bswap16(load<uint16_t>(from));
+    case 4:
+      return __builtin_bswap32(load<uint32_t>(from));
+    default:
+      DCHECK(bytes == 8);
+      return __builtin_bswap64(load<uint64_t>(from));
+  }
+}
+
+// The number whose flip_sign() is `v`.
+int64_t unflipped(uint64_t v, uint32_t bytes) {
+  const uint32_t above = 64 - 8 * bytes;
+  return static_cast<int64_t>(flip_sign(static_cast<int64_t>(v), bytes) << above) >> above;
+}
+
+double double_of(uint64_t ordered_bits) {
+  return std::bit_cast<double>((ordered_bits & kSign) != 0 ? ordered_bits & ~kSign : ~ordered_bits);
+}
+
 uint64_t ordered_bits(double v) {
   if (std::isnan(v)) return ~uint64_t{0};
   const uint64_t bits = std::bit_cast<uint64_t>(v == 0 ? 0.0 : v);
@@ -161,6 +183,55 @@ void KeyCodec::append(const Part& part, const Value& value, std::byte* to) const
       break;
   }
   CHECK(false && "a column has a type");
+}
+
+// The opposite of append().
+Value KeyCodec::value_at(const Part& part, const std::byte* key) {
+  const std::byte* from = key + part.offset;
+  if (part.nullable && *from++ == kNullLast) return Value::null();
+  switch (part.type.kind) {
+    case TypeKind::kBoolean:
+      return Value::of_bool(*from != std::byte{0});
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt:
+    case TypeKind::kTimestamp:
+    case TypeKind::kDate:
+      return Value::of_int(unflipped(get_big_endian(from, part.bytes), part.bytes));
+    case TypeKind::kReal:
+    case TypeKind::kDouble:
+      return Value::of_double(double_of(get_big_endian(from, 8)));
+    case TypeKind::kNumeric: {
+      const int64_t high = unflipped(get_big_endian(from, 8), 8);
+      if (part.bytes == 8) return Value::of_numeric(high);
+      return Value::of_numeric(int128{high} << 64 | get_big_endian(from + 8, 8));
+    }
+    case TypeKind::kChar:
+    case TypeKind::kVarchar: {
+      const auto* const text = reinterpret_cast<const char*>(from);
+      return Value::of_text({text, strnlen(text, part.bytes)});
+    }
+    case TypeKind::kInterval:
+    case TypeKind::kDecimal:
+    case TypeKind::kNull:
+      break;
+  }
+  CHECK(false && "a column has a type");
+}
+
+void KeyCodec::common_values(const KeyRange& range, KeyValues& common) const {
+  common.values.clear();
+  std::array<std::byte, kMaxKeyWords * 8> high;
+  for (uint32_t i = 0; i < word_count_; ++i) {
+    store<uint64_t>(common.bytes.data() + 8 * i, __builtin_bswap64(range.low.words[i]));
+    store<uint64_t>(high.data() + 8 * i, __builtin_bswap64(range.high.words[i]));
+  }
+  for (const Part& part : std::span(parts_).first(index_columns_)) {
+    if (std::memcmp(common.bytes.data() + part.offset, high.data() + part.offset,
+                    part.end() - part.offset) != 0)
+      return;
+    common.values.push_back(value_at(part, common.bytes.data()));
+  }
 }
 
 IndexKey KeyCodec::to_words(const KeyBytes& bytes) const {

@@ -25,6 +25,12 @@
 
 namespace mneme {
 
+// Values that were taken out of a key; texts point into it.
+struct KeyValues {
+  std::vector<Value> values;
+  std::array<std::byte, kMaxKeyWords * 8> bytes;
+};
+
 class KeyCodec {
  public:
   KeyCodec(const Catalog& catalog, IndexId index, const RowLayout& layout);
@@ -69,6 +75,9 @@ class KeyCodec {
   std::optional<KeyRange> of_range(std::span<const Value> prefix, const std::optional<Bound>& lower,
                                    const std::optional<Bound>& upper) const;
 
+  // The values of the index's first columns: of as many as have one value in all keys of the range.
+  void common_values(const KeyRange& range, KeyValues& common) const;
+
  private:
   struct Part {
     ColumnId column;
@@ -97,6 +106,7 @@ class KeyCodec {
   void add_part(const TableDefinition& table, ColumnId column);
   void add_word_steps(const Part& part);
   void append(const Part& part, const Value& value, std::byte* to) const;
+  static Value value_at(const Part& part, const std::byte* key);
   // Encodes `prefix` into the first bytes of `to`; false when no row can equal it.
   bool append_prefix(std::span<const Value> prefix, std::byte* to) const;
   // Narrows [low, high], which span all keys of a prefix, by a bound on `part`; false when nothing is left.

@@ -138,6 +138,35 @@ TEST(KeyCodec, OrderOfKeysIsOrderOfValues) {
   }
 }
 
+// What two keys have in common is their values up to the first that differ, and these make the key again.
+TEST(KeyCodec, CommonValuesAreThoseThatMadeTheKeys) {
+  for (const bool nullable : {false, true}) {
+    for (const Column1& column : all_types()) {
+      Fixture t(column.type, nullable);
+      const KeyCodec codec(t.catalog, t.by_k_c, *t.layout);
+      KeyValues common;
+      std::optional<IndexKey> previous;
+      for (const Entry& entry : column.ascending) {
+        if (!entry.fits) continue;
+        const IndexKey key = codec.of_row(t.row(5, entry.value, 0).data(), 0);
+        codec.common_values({key, key}, common);
+        ASSERT_EQ(common.values.size(), 2U) << column.name;
+        EXPECT_EQ(common.values[0].as_int(), 5) << column.name;
+        EXPECT_EQ(codec.of_row(t.row(5, common.values[1], 0).data(), 0), key) << column.name;
+        if (previous) {
+          codec.common_values({*previous, key}, common);
+          EXPECT_EQ(common.values.size(), 1U) << column.name;
+        }
+        previous = key;
+      }
+      if (!nullable) continue;
+      const IndexKey null = codec.of_row(t.row(5, Value::null(), 0).data(), 0);
+      codec.common_values({null, null}, common);
+      EXPECT_TRUE(common.values.size() == 2 && common.values[1].is_null()) << column.name;
+    }
+  }
+}
+
 TEST(KeyCodec, NegativeZeroEqualsZero) {
   Fixture t({.kind = TypeKind::kDouble}, false);
   const KeyCodec codec(t.catalog, t.by_c, *t.layout);

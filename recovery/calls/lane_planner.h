@@ -41,6 +41,8 @@ struct LanePlacement {
   uint32_t lanes = 1;  // 1: nothing is located
   // Whether a sample of the transactions is to be located by all maps.
   bool is_observed = false;
+  // Each call's slice is a piece of its own, also where one lane holds all.
+  bool is_piecewise = false;
 
   // Equal for placements that put each row into the same lane.
   uint32_t number() const { return lanes == 1 ? 0 : map * 2 * kMostLanes + lanes; }

@@ -150,13 +150,29 @@ uint32_t PieceDispatch::lane_of(const LaneRing& ring, const LaneTable& table, si
   return ring.lane_of(schema_.catalog().table(table.table), table.way(way), key);
 }
 
+std::optional<RowLanes> PieceDispatch::row_lanes(uint32_t block, const LanePlacement& placement,
+                                                 TableId table) const {
+  const std::span<const LaneTable> tables =
+      block == changes_.rest_block() ? changes_.rest_lanes() : std::span(graph_.blocks[block].lanes);
+  const auto found = std::ranges::find(tables, table, &LaneTable::table);
+  if (found == tables.end()) return std::nullopt;
+  RowLanes lanes{&*found, 0, placement.lanes};
+  const std::vector<LaneMap>& maps = maps_[block].maps;
+  if (!maps.empty()) lanes.way = maps[placement.map][static_cast<size_t>(found - tables.begin())];
+  return lanes;
+}
+
+uint32_t PieceDispatch::lane_of(const RowLanes& lanes, std::span<const Value> key) const {
+  return lane_of(ring(lanes.lanes), *lanes.table, lanes.way, key);
+}
+
 Outcome PieceDispatch::fill(uint32_t block, const LanePlacement& placement, const LogBatch& batch,
                             BatchRecording& recording, PieceLocator& locator, ReplayThreadId thread,
                             LaneFill& lanes, uint32_t& failed) const {
   locator.begin(block, placement);
   if (block == changes_.rest_block() && batch.ad_hoc_count() == 0) return {};
   lanes.place(placement.number(), placement.lanes);
-  if (placement.lanes == 1 && batch.ad_hoc_count() == 0) {
+  if (placement.lanes == 1 && batch.ad_hoc_count() == 0 && !placement.is_piecewise) {
     for (uint32_t t = 0; placement.is_observed && t < batch.size(); t += kObservedEach) {
       const SliceReplay* slice = find(block, batch.call(t).procedure);
       if (slice != nullptr) locator.sample(*slice, batch.call(t), t, recording, thread);

@@ -133,6 +133,16 @@ class PieceLocator final : private LocateSink {
   std::vector<Value> key_;
 };
 
+// How a block's rows of one table fall to lanes.
+struct RowLanes {
+  const LaneTable* table = nullptr;
+  size_t way = 0;
+  uint32_t lanes = 1;
+
+  // Whose values say in which lane a row lies; none: all are in lane 0.
+  std::span<const ColumnId> columns() const { return table->way(way); }
+};
+
 class PieceDispatch {
  public:
   // `options`: whose placements will come (lane_planner.h), and the machine code of the graph's SliceUnits,
@@ -152,6 +162,11 @@ class PieceDispatch {
     const std::optional<SliceReplay>& slice = slices(block)[procedure.value];
     return slice ? &*slice : nullptr;
   }
+
+  // None where the block writes no rows of the table.
+  std::optional<RowLanes> row_lanes(uint32_t block, const LanePlacement& placement, TableId table) const;
+  // `key`: a row's values in RowLanes::columns().
+  uint32_t lane_of(const RowLanes& lanes, std::span<const Value> key) const;
 
   // Appends the pieces of the whole batch. `failed`: which transaction's locating raised, when that is the
   // outcome. What was observed of the batch is the locator's samples() afterwards.

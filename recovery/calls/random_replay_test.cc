@@ -13,9 +13,7 @@
 #include <string>
 
 #include "analyzer/testing/every_analysis.h"
-#include "analyzer/testing/random_procedures.h"
-#include "procedures/testing/random_sql.h"
-#include "recovery/testing/replay_fixture.h"
+#include "recovery/testing/random_programs.h"
 
 namespace mneme {
 namespace {
@@ -28,27 +26,6 @@ constexpr uint64_t kPrograms = 60;  // a sanitizer makes each take many times as
 constexpr uint64_t kShards = 4;
 constexpr uint32_t kTableRows = 12;  // of a table, at first
 constexpr uint32_t kCalls = 50;
-
-std::string random_program(uint64_t seed) {
-  if (seed % 2 == 0) return RandomProcedures(seed, 4 + seed / 2 % 9).program(1 + seed / 2 % 5);
-  RandomSql sql(seed);
-  const std::string schema = sql.schema();
-  std::string program = schema;
-  for (uint64_t left = 1 + seed / 2 % 5; left > 0;) {
-    const std::string procedure = sql.procedure(fmt::format("p{}", left));
-    if (!compile(schema + procedure, "one.sql").ok()) continue;
-    program += procedure;
-    --left;
-  }
-  return program;
-}
-
-ReplayFixture::AdHoc ad_hoc_of(uint64_t seed) {
-  constexpr uint32_t kOfCalls[] = {0, 10, 30};
-  constexpr uint32_t kStatements[] = {0, 0, 15, 40};
-  return {kOfCalls[seed % 3], kStatements[seed % 4], seed % 5 < 3 ? TupleImage::kFull : TupleImage::kChanged,
-          RecordContent::kCommand};
-}
 
 // All combinations come up with each analysis as the seed goes on.
 ReplayOptions replay_options(uint64_t number) {

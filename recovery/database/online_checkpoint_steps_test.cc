@@ -16,7 +16,7 @@
 #include "engine/testing/test_database.h"
 #include "logging/reading/log_truncation.h"
 #include "logging/testing/test_log.h"
-#include "recovery/rows/checkpoint_loader.h"
+#include "recovery/database/checkpoint_loader.h"
 
 namespace mneme {
 namespace {

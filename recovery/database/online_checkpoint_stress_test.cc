@@ -14,7 +14,7 @@
 #include "engine/checkpoint/online_checkpointer.h"
 #include "engine/testing/test_database.h"
 #include "logging/testing/test_log.h"
-#include "recovery/rows/checkpoint_loader.h"
+#include "recovery/database/checkpoint_loader.h"
 #include "recovery/rows/index_builder.h"
 
 namespace mneme {

@@ -13,7 +13,7 @@
 #include "recovery/database/schema_change.h"
 #include "recovery/log/replayer.h"
 #include "recovery/log/whole_log.h"
-#include "recovery/rows/checkpoint_loader.h"
+#include "recovery/database/checkpoint_loader.h"
 #include "recovery/rows/index_builder.h"
 
 namespace mneme {

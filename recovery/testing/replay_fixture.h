@@ -231,15 +231,22 @@ class ReplayFixture {
     return state_of(database);
   }
 
-  Digest replay_serially(const ReplayOptions& options = {}) {
-    Database database(program_->catalog, 1, pages_);
-    populate(database);
-    const auto statistics = mneme::replay_serially(database, *program_, records(), options);
+  Digest replay_serially(const ReplayOptions& options = {}) { return state_of(*replayed(options)); }
+  // The database as a serial replay leaves it.
+  std::unique_ptr<Database> replayed(const ReplayOptions& options = {}) {
+    std::unique_ptr<Database> database = before();
+    const auto statistics = mneme::replay_serially(*database, *program_, records(), options);
     EXPECT_TRUE(statistics.ok()) << (statistics.ok() ? "" : statistics.error().message);
     if (statistics.ok()) {
       EXPECT_EQ(statistics->transactions, records().size());
     }
-    return state_of(database);
+    return database;
+  }
+  // The database as it was before anything ran.
+  std::unique_ptr<Database> before() const {
+    auto database = std::make_unique<Database>(program_->catalog, 1, pages_);
+    populate(*database);
+    return database;
   }
 
   using RowReplay = Result<ReplayStatistics> (*)(Database&, std::span<const RecordView>,

@@ -12,7 +12,7 @@
 #include "procedures/session/session.h"
 #include "recovery/database/schema_change.h"
 #include "recovery/database/standby_base.h"
-#include "recovery/rows/checkpoint_loader.h"
+#include "recovery/database/checkpoint_loader.h"
 #include "recovery/standby/follower.h"
 #include "recovery/testing/replay_fixture.h"
 

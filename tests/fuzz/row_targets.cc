@@ -11,7 +11,7 @@
 #include "logging/testing/test_log.h"
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/testing/test_program.h"
-#include "recovery/rows/checkpoint_loader.h"
+#include "recovery/database/checkpoint_loader.h"
 #include "tests/fuzz/archive.h"
 #include "tests/fuzz/checksums.h"
 #include "tests/fuzz/target.h"

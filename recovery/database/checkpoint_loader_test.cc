@@ -1,7 +1,7 @@
 // Goal: a checkpoint whose checksums are all right, and which is not what its header, its chunks or the
 // manifest say, is refused as damage. Method: a database's checkpoint file, taken to pieces, changed, and put
 // together again with right checksums.
-#include "recovery/rows/checkpoint_loader.h"
+#include "recovery/database/checkpoint_loader.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "recovery/calls/barrier_finder.h"
+#include "recovery/rows/barrier_finder.h"
 
 #include <algorithm>
 #include <optional>

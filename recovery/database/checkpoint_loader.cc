@@ -1,4 +1,4 @@
-#include "recovery/rows/checkpoint_loader.h"
+#include "recovery/database/checkpoint_loader.h"
 
 #include <fcntl.h>
 
@@ -77,7 +77,7 @@ Result<std::vector<CheckpointChunkHeader>> read_chunk_headers(const File& file,
 }
 
 // The result of loading a row.
-enum class Outcome : uint8_t { kOk, kNoRow, kTwice, kOutOfMemory };
+enum class LoadOutcome : uint8_t { kOk, kNoRow, kTwice, kOutOfMemory };
 
 class ParallelLoader {
  public:
@@ -135,15 +135,15 @@ class ParallelLoader {
     for (uint32_t r = 0; r < chunk.rows; ++r, ++slot) {
       slot += static_cast<uint64_t>(reader.get_signed());
       switch (put(table.id, slot, codec, reader)) {
-        case Outcome::kOk:
+        case LoadOutcome::kOk:
           break;
-        case Outcome::kNoRow:
+        case LoadOutcome::kNoRow:
           return damaged("{}: row {} of the chunk at offset {} is no row of table {}; {}", file_.path(), r,
                          chunk.offset, table.name, kAdvice);
-        case Outcome::kTwice:
+        case LoadOutcome::kTwice:
           return damaged("{}: the chunk at offset {} holds a row of table {} that is there twice; {}",
                          file_.path(), chunk.offset, table.name, kAdvice);
-        case Outcome::kOutOfMemory:
+        case LoadOutcome::kOutOfMemory:
           return failed("no memory is left to load {}; nothing on disk was changed: recover with more memory",
                         file_.path());
       }
@@ -155,13 +155,13 @@ class ParallelLoader {
     return {};
   }
 
-  Outcome put(TableId table, uint64_t slot, const RowCodec& codec, ByteReader& reader) {
+  LoadOutcome put(TableId table, uint64_t slot, const RowCodec& codec, ByteReader& reader) {
     Row* row = database_.table(table).rows().restore(slot);
-    if (row == nullptr) return Outcome::kOutOfMemory;
-    if (!row->try_change(RowWord(), RowWord::incoming())) return Outcome::kTwice;
-    if (!codec.decode(reader, row->image())) return Outcome::kNoRow;
+    if (row == nullptr) return LoadOutcome::kOutOfMemory;
+    if (!row->try_change(RowWord(), RowWord::incoming())) return LoadOutcome::kTwice;
+    if (!codec.decode(reader, row->image())) return LoadOutcome::kNoRow;
     row->set_word(RowWord::live(lsn_));
-    return Outcome::kOk;
+    return LoadOutcome::kOk;
   }
 
   Database& database_;

@@ -1,0 +1,89 @@
+// DemandReplay: replays a log of calls so that what somebody waits for comes first: the rows that a new
+// transaction needs are settled before it touches them, and the rest when there is time.
+//
+// Flow        open(): decode all calls, and find each piece's lanes, on all threads -> settle() what a
+//             transaction needs (settling_rules.h), go_on() with the rest -> is_settled()
+// Lanes       as many as kLanes a block, so that a lane is little to wait for. They follow from the calls'
+//             arguments alone (AnalysisOptions::lanes_from_arguments), so all are known before anything is
+//             replayed. A block whose pieces are often wide has fewer.
+// Memory      the log's calls, decoded, and some 100 bytes a piece are held until this ends.
+// Invariants  the tables end as a serial replay leaves them. A row that is settled is as it is then, so a
+//             transaction that touches settled rows alone, by the rules, sees what it would see after all of
+//             the replay, and changes nothing that the replay sees.
+// Threads     open(): one. Then as DemandSchedule.
+// Errors      as PieceRunner's; then nothing more is settled, and the tables are in no state to be used.
+// Source      ours, on the pieces and blocks of PACMAN (SIGMOD 2017).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "recovery/calls/piece_runner.h"
+#include "recovery/demand/demand_schedule.h"
+#include "recovery/demand/settling_rules.h"
+
+namespace mneme {
+
+class DemandReplay final : private DemandExecutor {
+ public:
+  static constexpr uint32_t kLanes = 1024;
+  static constexpr uint32_t kBatchTransactions = 4096;
+
+  // `graph`: of an analysis with lanes_from_arguments. `options`: `threads` are all that will call settle() and
+  // go_on(), `native` is the machine code of the graph's SliceUnits, `batch_transactions` and `lanes_per_block`
+  // are taken where they are given. All arguments outlive this.
+  DemandReplay(Database& database, const Program& program, const DependencyGraph& graph,
+               ReplayOptions options);
+  ~DemandReplay();
+  DemandReplay(const DemandReplay&) = delete;
+  DemandReplay& operator=(const DemandReplay&) = delete;
+
+  // `records`: of a log that holds calls, in commit order, without skips; they must outlive this. `threads`: to
+  // use now. Called once.
+  Result<void> open(std::span<const RecordView> records, uint32_t threads);
+
+  // Once open:
+  DemandSchedule& schedule() { return *schedule_; }
+  const SettlingRules& rules() const { return *rules_; }
+  bool is_settled(const SettlingRules::Need& need) const;
+  // False: replay has failed, and error() says why.
+  bool settle(const SettlingRules::Need& need, ReplayThreadId thread);
+  bool go_on(ReplayThreadId thread) { return schedule_->go_on(thread); }
+  Error error() { return runner_.failure(); }
+  ReplayStatistics statistics();
+
+ private:
+  struct Batch {
+    std::span<const RecordView> records;
+    bool stands_alone = false;
+    std::unique_ptr<ReplayBatch> replay;
+  };
+
+  void cut(std::span<const RecordView> records, uint32_t threads);
+  void place_lanes(std::span<const RecordView> records);
+  bool fill(std::vector<DemandBatch>& lists, uint32_t block, uint32_t threads);
+  bool fill(DemandBatch& lists, uint32_t block, Batch& batch, ReplayThreadId thread);
+  std::vector<DemandSchedule::Block> shape() const;
+
+  uint32_t prepare(uint32_t block, std::span<const BatchPiece> pieces, ReplayThreadId thread) override;
+  bool run(uint32_t block, const BatchPiece& piece, ReplayThreadId thread) override;
+  bool run_alone(uint32_t batch) override;
+  std::optional<uint32_t> procedure_of(uint32_t batch, uint32_t transaction) const override;
+
+  Database& database_;
+  const DependencyGraph& graph_;
+  const ReplayOptions options_;
+  PieceRunner runner_;
+  std::vector<LanePlacement> placements_;                       // by block
+  std::vector<bool> is_recalled_;                               // by block
+  std::vector<std::vector<std::vector<uint32_t>>> recalls_;     // by block and procedure
+  std::vector<Batch> batches_;
+  std::vector<std::vector<PlacedPiece>> groups_;                // by thread
+  std::unique_ptr<SettlingRules> rules_;
+  std::unique_ptr<DemandSchedule> schedule_;
+};
+
+}  // namespace mneme

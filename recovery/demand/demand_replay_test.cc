@@ -1,0 +1,170 @@
+// Goal: rows that are settled are as a replay of the whole log leaves them, whatever has been asked for before
+// and whatever has yet to run; and in the end the tables are so, too. Method: programs made at random run
+// random calls once, with ad-hoc transactions beside them. A serial replay of the log gives the end. Then the
+// log is replayed on demand: random keys are asked for, and each row must be the one of the end; in half of
+// the cases a second thread goes on with the rest meanwhile.
+//
+// The first seed is printed; MNEME_SEED=n runs that one alone.
+#include "recovery/demand/demand_replay.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "procedures/values/value_text.h"
+#include "recovery/testing/random_programs.h"
+
+namespace mneme {
+namespace {
+
+#ifdef NDEBUG
+constexpr uint64_t kPrograms = 600;
+#else
+constexpr uint64_t kPrograms = 60;  // a sanitizer makes each take many times as long
+#endif
+constexpr uint64_t kShards = 4;
+constexpr uint32_t kTableRows = 12;
+constexpr uint32_t kCalls = 60;
+constexpr uint32_t kQuestions = 12;
+
+AnalysisOptions analysis_of(uint64_t seed) {
+  AnalysisOptions options;
+  options.conflicts = seed % 3 == 0 ? ConflictGrain::kTable : ConflictGrain::kColumn;
+  options.elide.increments = seed % 2 == 0;
+  options.lanes_from_arguments = true;
+  return options;
+}
+
+ReplayOptions options_of(uint64_t seed) {
+  constexpr uint32_t kBatches[] = {1, 4, 17, 1000};
+  constexpr uint32_t kLanes[] = {1, 4, 64};
+  ReplayOptions options;
+  options.threads = 2;
+  options.batch_transactions = kBatches[seed / 2 % 4];
+  options.lanes_per_block = kLanes[seed / 8 % 3];
+  return options;
+}
+
+std::string text_of(const Database& database, TableId table, const Row* row) {
+  if (row == nullptr) return "none";
+  fmt::memory_buffer text;
+  for (const Column& column : database.catalog().table(table).columns) {
+    const ColumnId id{static_cast<uint32_t>(&column - database.catalog().table(table).columns.data())};
+    const Value value = database.schema().layout(table).get(row->image(), id);
+    if (value.is_null())
+      text.append(std::string_view("NULL"));
+    else
+      print_value(column.type, value, text);
+    text.push_back('|');
+  }
+  return std::string(text.data(), text.size());
+}
+
+// Asks for rows under keys made at random, of tables that have a primary key.
+class Questions {
+ public:
+  Questions(Database& replayed, Database& end, DemandReplay& replay, uint64_t seed)
+      : replayed_(replayed), end_(end), replay_(replay), random_(seed) {
+    texts_.reserve(64);
+  }
+
+  void ask(ReplayThreadId thread) {
+    const auto& tables = replayed_.catalog().tables();
+    const TableDefinition& table = tables[random_() % tables.size()];
+    if (!table.primary_key) return;
+    const std::vector<ColumnId>& columns = replayed_.catalog().index(*table.primary_key).columns;
+    std::vector<Value> values;
+    texts_.clear();
+    for (const ColumnId column : columns)
+      values.push_back(random_value(table.column(column).type, random_, texts_));
+    const std::optional<IndexKey> key = replayed_.schema().codec(*table.primary_key).of_whole(values);
+    if (!key) return;
+    std::vector<SettlingRules::Need> needs;
+    replay_.rules().of_rows(table.id, columns, values, needs);
+    for (const SettlingRules::Need& need : needs) {
+      ASSERT_TRUE(replay_.settle(need, thread)) << replay_.error().message;
+      EXPECT_TRUE(replay_.is_settled(need));
+    }
+    UnloggedWriter here(replayed_);
+    UnloggedWriter there(end_);
+    EXPECT_EQ(text_of(replayed_, table.id, here.find(*table.primary_key, *key)),
+              text_of(end_, table.id, there.find(*table.primary_key, *key)))
+        << table.name << ", " << replay_.schedule().unsettled() << " of " << replay_.schedule().lane_count()
+        << " lanes not settled";
+    is_early_ |= !replay_.schedule().is_settled();
+  }
+  // Whether a row was seen before all was settled.
+  bool is_early() const { return is_early_; }
+
+ private:
+  Database& replayed_;
+  Database& end_;
+  DemandReplay& replay_;
+  std::mt19937 random_;
+  std::vector<std::string> texts_;
+  bool is_early_ = false;
+};
+
+struct Totals {
+  uint64_t records = 0;
+  uint64_t early = 0;
+};
+
+void expect_rows_of_the_end(uint64_t seed, Totals& totals) {
+  const std::string sql = random_program(seed);
+  SCOPED_TRACE(testing::Message() << "MNEME_SEED=" << seed << "\n" << sql);
+  ReplayFixture fixture(sql, kTableRows, PageSize::kSmall);
+  const Digest forward = fixture.run_forward(kCalls, static_cast<uint32_t>(seed), ad_hoc_of(seed));
+  fixture.take_apart(analysis_of(seed));
+  const std::vector<RecordView> records = fixture.records();
+  totals.records += records.size();
+  const std::unique_ptr<Database> end = fixture.replayed();
+  const std::unique_ptr<Database> database = fixture.before();
+  DemandReplay replay(*database, fixture.program(), fixture.graph(), options_of(seed));
+  const Result<void> opened = replay.open(records, 1 + seed % 2);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  Questions questions(*database, *end, replay, seed);
+  const auto go_on = [&](uint32_t thread) {
+    while (replay.go_on(ReplayThreadId{thread})) {
+    }
+  };
+  std::thread other;
+  if (seed % 2 == 1) other = std::thread(go_on, 1);
+  for (uint32_t q = 0; q < kQuestions && !testing::Test::HasFatalFailure(); ++q) {
+    questions.ask(ReplayThreadId{0});
+    if (seed % 4 == 0) (void)replay.go_on(ReplayThreadId{0});
+  }
+  go_on(0);
+  if (other.joinable()) other.join();
+  ASSERT_FALSE(replay.schedule().has_failed()) << replay.error().message;
+  EXPECT_TRUE(replay.schedule().is_settled()) << replay.schedule().unsettled();
+  EXPECT_EQ(replay.statistics().transactions, records.size());
+  EXPECT_EQ(state_of(*database), forward);
+  totals.early += questions.is_early() ? 1 : 0;
+}
+
+class RandomDemand : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomDemand, SettledRowsAreThoseOfTheEnd) {
+  const char* const given = std::getenv("MNEME_SEED");
+  const uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  const uint64_t programs = given != nullptr ? 1 : kPrograms / kShards;
+  fmt::print("MNEME_SEED={} and the {} that follow\n", first, programs - 1);
+  std::fflush(stdout);
+  Totals totals;
+  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
+    expect_rows_of_the_end(seed, totals);
+  if (given != nullptr) return;
+  EXPECT_GT(totals.records, programs * kCalls / (programs < 100 ? 10 : 4))
+      << "most calls fail, or write nothing: the test proves little";
+  EXPECT_GT(totals.early, programs / 10) << "hardly a row was seen before all were settled";
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, RandomDemand, testing::Range(uint64_t{0}, kShards));
+
+}  // namespace
+}  // namespace mneme

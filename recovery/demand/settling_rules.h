@@ -1,0 +1,79 @@
+// SettlingRules: which lanes must be settled before a new transaction may touch rows, while a log is still
+// being replayed on demand.
+//
+// Reading     a row may be read when its lanes in all blocks that write rows of its table are settled: nothing
+//             of the log will change it any more, nor will it come or go.
+// Changing    it must be so, too, when a row is changed, comes or goes. And no piece that has yet to run may
+//             see the change. In a block that writes rows of the table, pieces that read the row stand in its
+//             lane as well. A block that only reads the table has no lanes for it: all of its pieces come
+//             first, if they read a column that changes, or if the row comes or goes.
+// Inserting   alone into a table of which the log's calls do nothing else, and that has no unique key, needs
+//             nothing: no piece looks at its rows.
+// Unknown     where the values of a block's lane columns are not known, all its lanes must be settled.
+// Threads     constant once made.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzer/dependency_graph.h"
+#include "engine/schema/image_parts.h"
+#include "engine/schema/schema.h"
+#include "recovery/calls/piece_dispatch.h"
+
+namespace mneme {
+
+class SettlingRules {
+ public:
+  // What must be settled: a lane of a block, or all of it.
+  struct Need {
+    uint32_t block = 0;
+    std::optional<uint32_t> lane;
+  };
+
+  // `placements`: by block. All arguments must outlive it.
+  SettlingRules(const DependencyGraph& graph, const Schema& schema, const PieceDispatch& dispatch,
+                std::vector<LanePlacement> placements);
+
+  // Whether the log's pieces write rows of the table at all.
+  bool is_written(TableId table) const { return !tables_[table.value].writers.empty(); }
+
+  // Each appends to `needs`. `columns` and `values`: what is known of the rows, from a key.
+  void of_rows(TableId table, std::span<const ColumnId> columns, std::span<const Value> values,
+               std::vector<Need>& needs) const;
+  // Of a row with this image, which comes.
+  void of_insert(TableId table, const std::byte* image, std::vector<Need>& needs) const;
+  void of_row(TableId table, const std::byte* image, std::vector<Need>& needs) const;
+  // The columns in these parts of a row change, or the row comes or goes: what of_row() does not say.
+  void of_change(TableId table, ImageParts parts, std::vector<Need>& needs) const;
+  void of_coming_and_going(TableId table, std::vector<Need>& needs) const;
+
+ private:
+  struct Writer {
+    uint32_t block = 0;
+    RowLanes lanes;
+    bool only_inserts = false;  // LaneTable::any_lane
+    // The lane columns are in each unique key: one that comes or goes is known to its rows' lane.
+    bool holds_keys = false;
+  };
+  struct Reader {
+    uint32_t block = 0;
+    ImageParts parts;  // that its pieces read
+  };
+  struct Table {
+    std::vector<Writer> writers;
+    std::vector<Reader> readers;  // blocks that only read it
+  };
+
+  void add_readers(const DependencyGraph& graph, const Schema& schema);
+  // The row's values in the writer's lane columns.
+  void lane_values(TableId table, const Writer& writer, const std::byte* image, std::vector<Value>& key) const;
+
+  const Schema& schema_;
+  const PieceDispatch& dispatch_;
+  const std::vector<LanePlacement> placements_;
+  std::vector<Table> tables_;  // by table
+};
+
+}  // namespace mneme
