@@ -279,6 +279,7 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
     RecoverOptions recover;
     recover.execution = options.execution;
     recover.replay.threads = hardware_threads();
+    recover.on_demand = options.on_demand;
     Result<OpenedDatabase> opened = open_for_work(*directory, recover, options.log);
     if (!opened) return opened.error();
     notices = opened->report.notices;

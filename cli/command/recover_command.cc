@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "cli/command/commands.h"
+#include "cli/measure/demand_study.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/measure/simulation_text.h"
 #include "cli/option/analysis_option.h"
 #include "cli/option/execution_option.h"
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
+#include "cli/option/workload_settings.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
@@ -46,6 +48,7 @@ struct RecoverCommand {
   std::string trace;
   std::string trace_html;
   std::vector<uint32_t> simulate_cores;
+  uint32_t on_demand = 0;
   double memory_bandwidth = 0;
   AnalysisOption analysis;
   ExecutionOption execution;
@@ -75,6 +78,10 @@ struct RecoverCommand {
     options.replay.threads = simulate_cores.empty() ? threads : 1;
     options.replay.batch_transactions = batch;
     options.replay.lanes_per_block = lanes;
+    options.on_demand = command.count("--on-demand") > 0;
+    if (options.on_demand) options.workers = std::max(on_demand, 1U);
+    const Result<std::unique_ptr<Workload>> workload = asking_workload();
+    if (!workload) return workload.error();
     const Result<ProgressStyle> style = progress_style(progress_name);
     if (!style) return style.error();
     const bool is_off = output.quiet() && command.count("--progress") == 0;
@@ -98,6 +105,12 @@ struct RecoverCommand {
     progress.finish();
     if (!recovered) return recovered.error();
     const RecoveryReport& report = recovered->report;
+    std::optional<DemandStudy> study;
+    if (recovered->rest != nullptr) {
+      Result<DemandStudy> studied = study_demand(*recovered, workload->get(), on_demand);
+      if (!studied) return studied.error();
+      study = *std::move(studied);
+    }
     for (const std::string& notice : report.notices) output.notice(notice);
     const std::string digest = digest_text(*recovered->database, threads);
     Json json = recovery_json(report, digest);
@@ -109,6 +122,19 @@ struct RecoverCommand {
                      {"state_digest", digest},
                      {"total_seconds", report.total_seconds}});
     output.text(recovery_text(report, digest));
+    if (study) {
+      const DemandReport& rest = recovered->rest->report();
+      output.text(demand_text(rest) + study_text(*study));
+      json["on_demand"] = demand_json(rest);
+      add_study(json["on_demand"], *study);
+      json["first_transaction_seconds"] =
+          study->first_transaction_seconds ? Json(*study->first_transaction_seconds) : Json();
+      json["settled"] = json["on_demand"]["settled"];
+    } else if (options.on_demand) {
+      output.notice(
+          "nothing was left to be replayed on demand: behind the last change of the schema the log "
+          "holds no call");
+    }
     if (is_traced()) RETURN_IF_ERROR(put_trace(report, *recorder));
     if (!simulate_cores.empty()) {
       if (recorder->runs() != 1) {
@@ -126,6 +152,17 @@ struct RecoverCommand {
   }
 
  private:
+  // Whose calls ask for rows; none where nobody asks.
+  Result<std::unique_ptr<Workload>> asking_workload() const {
+    if (on_demand == 0) return std::unique_ptr<Workload>();
+    const Result<Manifest> manifest = read_manifest(directory);
+    if (!manifest) return manifest.error();
+    const Result<WorkloadSettings> settings =
+        WorkloadSettings::from_attributes(manifest->attributes, directory);
+    if (!settings) return settings.error();
+    return settings->make();
+  }
+
   // Replays the log on one thread in two ways. The simulated replay is compared with the faster one.
   Result<SingleThread> measure_single_thread(RecoverOptions options, Progress& progress) const {
     SingleThread measured;
@@ -180,6 +217,23 @@ struct RecoverCommand {
       return invalid_argument(
           "--simulate-cores is clr-p's: {} has no graph of pieces to simulate; leave it out", wanted.name);
     }
+    if (command.count("--on-demand") > 0) {
+      if (!wanted.cuts_calls)
+        return invalid_argument(
+            "--on-demand is clr-p's, which knows what each row waits for, and {} does not: leave it out",
+            wanted.name);
+      for (const char* option : {"--replay", "--simulate-cores", "--trace", "--trace-html", "--batch"}) {
+        if (command.count(option) > 0)
+          return invalid_argument(
+              "{} is of a replay from the log's begin to its end, and --on-demand has none: "
+              "leave one of them out",
+              option);
+      }
+      if (is_any_given(command, OptionGroup::kAnalysis))
+        return invalid_argument(
+            "--on-demand has an analysis of its own, in which lanes follow from arguments alone: leave out "
+            "--conflicts, --elide, --decompose and --coalesce");
+    }
     if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
       return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
     }
@@ -229,6 +283,7 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   take("--batch", command->batch);
   take("--lanes", command->lanes);
   take("--log-archive", command->log_archive);
+  take("--on-demand", command->on_demand);
   take("--progress", command->progress_name);
   take("--trace", command->trace);
   take("--trace-html", command->trace_html);

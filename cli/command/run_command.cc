@@ -6,6 +6,7 @@
 
 #include "base/interrupted_cores.h"
 #include "cli/command/commands.h"
+#include "cli/measure/demand_study.h"
 #include "cli/measure/driver.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/measure/touch_ahead.h"
@@ -15,6 +16,7 @@
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/log_content_settings.h"
 #include "cli/option/log_device_settings.h"
+#include "cli/option/open_option.h"
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
 #include "cli/option/workload_settings.h"
@@ -37,6 +39,7 @@ struct RunCommand {
   std::string commit = "pipelined";
   std::string huge_pages = "on";
   bool resume = false;
+  OpenOption open;
   double duration = 10;
   uint64_t transactions = 0;
   double warmup = 0;
@@ -52,6 +55,11 @@ struct RunCommand {
     RETURN_IF_ERROR(settings.check_options(command));
     elr_ = concurrency.elr;
     RETURN_IF_ERROR(touch_ahead.check());
+    const Result<bool> opens_on_demand = open.on_demand();
+    if (!opens_on_demand) return opens_on_demand.error();
+    on_demand_ = *opens_on_demand;
+    if (command.count("--open") > 0 && !resume)
+      return invalid_argument("--open says how a database that is there is opened: give --resume as well");
     DriverOptions options;
     const Result<CommitMode> mode = commit_mode(commit);
     if (!mode) return mode.error();
@@ -142,7 +150,7 @@ struct RunCommand {
     log_options.group.waiters_hurry = options.commit != CommitMode::kGroup;
 
     Result<WorkloadDatabase> opened =
-        resume ? WorkloadDatabase::open(directory, log_options, wanted, output.quiet())
+        resume ? WorkloadDatabase::open(directory, log_options, wanted, on_demand_, output.quiet())
                : WorkloadDatabase::create(directory, settings, *content.content(), log_options, wanted,
                                           output.quiet());
     if (!opened) return opened.error();
@@ -185,6 +193,7 @@ struct RunCommand {
     const Result<RunReport> report = drive(workload, program, database, options);
     if (schedule != nullptr) taken_ = schedule->finish();
     progress.finish();
+    if (durable != nullptr) RETURN_IF_ERROR(durable->working().finish_recovery());
     if (!report) return report.error();
     LogCounters counters;
     if (durable != nullptr) {
@@ -208,8 +217,15 @@ struct RunCommand {
                       "before, and grow with the run",
                       thousands(static_cast<uint64_t>(rate))));
     }
+    Json json = json_of(program, *report, counters, state);
     output.text(text_of(program, *report, counters, state));
-    return output.json(json_of(program, *report, counters, state));
+    if (durable != nullptr && durable->working().rest() != nullptr) {
+      const DemandReport& rest = durable->working().rest()->report();
+      output.text(demand_text(rest));
+      json["on_demand"] = demand_json(rest);
+      json["on_demand"]["recovery_seconds"] = durable->recovered().total_seconds;
+    }
+    return output.json(json);
   }
 
   // How it ran, and the database afterwards.
@@ -404,6 +420,7 @@ struct RunCommand {
 
   std::string log_buffer_name_ = "none";
   std::string elr_;
+  bool on_demand_ = false;
   std::string durability_ = "nothing";  // what an acknowledgement stands for
   std::optional<int64_t> flush_interval_us_;
   std::vector<TakenCheckpoint> taken_;
@@ -418,6 +435,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
   command->settings.add_options(*app);
   take("--data-dir", command->directory);
   take("--resume", command->resume);
+  command->open.add_option(*app);
   take("--threads", command->threads);
   take("--duration", command->duration);
   take("--transactions", command->transactions);

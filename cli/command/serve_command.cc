@@ -9,6 +9,7 @@
 
 #include "cli/command/commands.h"
 #include "cli/command/stop_signals.h"
+#include "cli/measure/recovery_text.h"
 #include "cli/measure/workload_database.h"
 #include "cli/option/checkpoint_settings.h"
 #include "cli/option/concurrency_option.h"
@@ -16,6 +17,7 @@
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/log_content_settings.h"
 #include "cli/option/log_device_settings.h"
+#include "cli/option/open_option.h"
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
 #include "cli/option/server_settings.h"
@@ -51,6 +53,7 @@ struct ServeCommand {
   CheckpointSettings checkpoints;
   ExecutionOption execution;
   ConcurrencyOption concurrency;
+  OpenOption open;
   Output output;
 
   Result<void> run(const CLI::App& command) {
@@ -58,6 +61,8 @@ struct ServeCommand {
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
+    const Result<bool> on_demand = open.on_demand();
+    if (!on_demand) return on_demand.error();
     if (!workload.empty() && !create) {
       return invalid_argument(
           "--workload says what a new database begins with: say --create, too, or leave it out");
@@ -75,6 +80,7 @@ struct ServeCommand {
     opening.connections = seats_of(*options);
     opening.execution = *wanted;
     opening.concurrency = *kept_apart;
+    opening.on_demand = *on_demand;
     options->statements_wait = kept_apart->control == ConcurrencyControl::kTwoPhaseLocking;
     opening.notice = [this](const std::string& sentence) { output.notice(sentence); };
     opening.lock_timeout = std::nullopt;
@@ -165,6 +171,7 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   take("--threads", command->threads);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
+  command->open.add_option(*app);
   command->buffer.add_options(*app);
   command->device.add_options(*app);
   command->checkpoints.add_options(*app);

@@ -105,7 +105,7 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory,
 }
 
 Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, const DurableLogOptions& log,
-                                                Execution execution, bool quiet) {
+                                                Execution execution, bool on_demand, bool quiet) {
   // Before anything is changed: the engine that opens the directory for work must be able to go on.
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
@@ -116,6 +116,7 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   RecoverOptions recover;
   recover.execution = execution;
   recover.replay.threads = default_threads();
+  recover.on_demand = on_demand;
   Progress progress(quiet);
   show_progress(recover, progress);
   Result<OpenedDatabase> opened = open_for_work(directory, recover, log);

@@ -115,6 +115,10 @@ constexpr OptionRow kTable[] = {
 
     // A run
     {kRun, "--resume", "continue with the database in the directory: recover it, then run"},
+    {kRun, "--open",
+     "of a database that is there: recovered: its whole log is replayed before anything runs; on-demand: "
+     "transactions run at once, and each waits for the rows that it touches (logs of calls)",
+     kShown},
     {kRun, "--duration", "seconds: of the run; demo: until the kill; logbench: for each buffer and round",
      kShown, positive},
     {kRun, "--transactions", "run this many calls in place of a duration", false, not_negative},
@@ -301,6 +305,10 @@ constexpr OptionRow kTable[] = {
      "clr-p: number of lanes that a block is cut into; 0: as many as its share of the work demands of the "
      "threads",
      kShown, between<0, 4096>},
+    {kReplay, "--on-demand",
+     "clr-p: open the database once the log is read, and run its workload's calls on so many workers while "
+     "the rest is replayed; they are rolled back; 0: nobody asks for anything",
+     false, not_negative},
     {kReplay, "--simulate-cores",
      "clr-p: measure the replay's steps on one thread, and report how long it would take on these numbers of "
      "cores: 2,8,40; lanes are cut for the largest",

@@ -9,6 +9,7 @@
 //             indexes and workers allow.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "engine/schema/schema.h"
 #include "engine/table/epoch.h"
 #include "engine/table/indexed_table.h"
+#include "engine/table/access_gate.h"
 #include "engine/transaction/concurrency.h"
 #include "engine/transaction/lock_table.h"
 #include "engine/transaction/number_sources.h"
@@ -110,6 +112,10 @@ class Database {
 
   NumberSources& sequences() { return sequences_; }
 
+  // Transactions that begin from here on ask it; nullptr: none. It must outlive those that have begun.
+  void set_gate(AccessGate* gate) { gate_.store(gate, std::memory_order_release); }
+  AccessGate* gate() const { return gate_.load(std::memory_order_acquire); }
+
   uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
   Worker& worker(WorkerId id) { return *workers_[id.value]; }
   // For a checkpoint beside transactions (online_checkpointer.h).
@@ -156,6 +162,9 @@ class Database {
   std::unique_ptr<LockTable> locks_;        // under two-phase locking
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<VersionKeeper> versions_;
+  // Written by whoever opens the database (release), read by transactions that begin (acquire), which see what
+  // was done to the rows before it was taken away.
+  std::atomic<AccessGate*> gate_{nullptr};
   CommitLog* log_ = nullptr;
   RecordContent content_ = RecordContent::kCommand;
   TupleImage tuple_image_ = TupleImage::kFull;

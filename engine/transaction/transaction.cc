@@ -24,6 +24,7 @@ void Transaction::begin_again() {
   worker_.tidy(database_.log());
   worker_.enter();
   scratch_.prefetcher.forget();
+  gate_ = database_.gate();
   running_ = true;
 }
 
@@ -101,6 +102,8 @@ void Transaction::apply_own_changes() {
 AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts parts, Purpose purpose,
                                      RowRef& ref) {
   DCHECK(running_);
+  if (gate_ != nullptr && !gate_->before_read(worker_.id(), id, {key, key})) [[unlikely]]
+    return conflict(ConflictCause::kRead);
   const TableIndex& index = database_.index(id);
   IndexedTable& table = database_.table_of(id);
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
@@ -134,6 +137,8 @@ AccessStatus Transaction::find_by_entries(const TableIndex& index, const IndexKe
 AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Direction direction, ImageParts parts,
                                      Purpose purpose, FunctionRef<bool(const RowRef&)> visit_row) {
   DCHECK(running_);
+  if (gate_ != nullptr && !gate_->before_read(worker_.id(), id, range)) [[unlikely]]
+    return conflict(ConflictCause::kRead);
   const TableIndex& index = database_.index(id);
   IndexedTable& table = database_.table_of(id);
   if (!index.is_primary) parts |= index.key_parts;
@@ -162,7 +167,9 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
   return AccessStatus::kOk;
 }
 
+// A gate's rows are not looked at ahead of their time.
 void Transaction::prefetch(std::span<const RowLookup> lookups) {
+  if (gate_ != nullptr) return;
   Prefetcher& prefetcher = scratch_.prefetcher;
   while (!lookups.empty()) {
     const size_t group = std::min(lookups.size(), Prefetcher::kMaxLookups);
@@ -173,6 +180,7 @@ void Transaction::prefetch(std::span<const RowLookup> lookups) {
 }
 
 void Transaction::prefetch_more(std::span<const RowLookup> lookups) {
+  if (gate_ != nullptr) return;
   Prefetcher& prefetcher = scratch_.prefetcher;
   prefetcher.add(database_, lookups);
   while (!prefetcher.done()) prefetcher.step();

@@ -230,6 +230,7 @@ class Transaction final : public RowAccess {
   Worker& worker_;
   TransactionScratch& scratch_;  // the worker's
   RowLocks* locks_ = nullptr;    // the worker's, under two-phase locking
+  AccessGate* gate_ = nullptr;   // the database's when this began
   bool running_ = false;
   Lsn highest_seen_;  // of versions that the read set doesn't hold
   KeyRefusal refusal_;

@@ -47,8 +47,7 @@ AccessStatus Transaction::insert(TableId id, std::span<const Value> values) {
   DCHECK(values.size() == layout.column_count());
   std::byte* image = new_image(id);
   for (uint32_t i = 0; i < values.size(); ++i) layout.set(image, ColumnId{i}, values[i]);
-  Row* row = nullptr;
-  return insert_image(table, image, row);
+  return insert_image(id, image);
 }
 
 std::byte* Transaction::new_image(TableId id) {
@@ -61,6 +60,8 @@ std::byte* Transaction::new_image(TableId id) {
 
 AccessStatus Transaction::insert_image(TableId id, std::byte* image) {
   DCHECK(running_);
+  if (gate_ != nullptr && !gate_->before_insert(worker_.id(), id, image)) [[unlikely]]
+    return conflict(ConflictCause::kRead);
   Row* row = nullptr;
   return insert_image(database_.table(id), image, row);
 }
@@ -207,6 +208,9 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
     keys_change |= table.is_indexed(change.column);
     changed |= layout.parts(change.column);
   }
+  if (gate_ != nullptr && !(keys_change ? gate_->before_move(worker_.id(), id)
+                                        : gate_->before_change(worker_.id(), id, changed))) [[unlikely]]
+    return conflict(ConflictCause::kRead);
   // A changed key may need any column: another index's key, or a whole new row.
   WriteEntry* write = write_of(table, ref, keys_change ? table.image_parts() : changed);
   if (write == nullptr) return AccessStatus::kConflict;
@@ -228,6 +232,8 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
 
 AccessStatus Transaction::change_parts(TableId id, RowRef& ref, ImageParts changed, std::byte*& image) {
   DCHECK(running_);
+  if (gate_ != nullptr && !gate_->before_change(worker_.id(), id, changed)) [[unlikely]]
+    return conflict(ConflictCause::kRead);
   IndexedTable& table = database_.table(id);
   WriteEntry* write = write_of(table, ref, changed);
   if (write == nullptr) return AccessStatus::kConflict;
@@ -266,6 +272,8 @@ AccessStatus Transaction::move(IndexedTable& table, WriteEntry& write, std::byte
 
 AccessStatus Transaction::erase(TableId id, RowRef& ref) {
   DCHECK(running_);
+  if (gate_ != nullptr && !gate_->before_erase(worker_.id(), id)) [[unlikely]]
+    return conflict(ConflictCause::kRead);
   WriteEntry* write = write_of(database_.table(id), ref, ImageParts());
   if (write == nullptr) return AccessStatus::kConflict;
   write->is_erased = true;

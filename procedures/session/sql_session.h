@@ -82,6 +82,7 @@ inline constexpr const char* kOutOfMemory = "53200";
 inline constexpr const char* kNotInPrerequisiteState = "55000";
 inline constexpr const char* kLockNotAvailable = "55P03";
 inline constexpr const char* kIoError = "58030";
+inline constexpr const char* kDataCorrupted = "XX001";
 }  // namespace sqlstate
 
 // The statement, or why it is none.

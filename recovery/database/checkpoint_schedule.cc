@@ -101,7 +101,7 @@ bool CheckpointSchedule::set_taking(OnlineCheckpointer* checkpointer) {
 }
 
 bool CheckpointSchedule::is_due(uint64_t now_ns) {
-  if (now_ns < not_before_ns_) return false;
+  if (now_ns < not_before_ns_ || !working_.is_recovered()) return false;
   if (log_.wants_checkpoint()) return true;
   const double passed = static_cast<double>(now_ns - last_ns_) / 1e9;
   return (options_.of_replay ? predicted_replay_seconds(now_ns) : passed) >= options_.seconds;

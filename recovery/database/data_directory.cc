@@ -60,6 +60,10 @@ class WorkingDatabaseMaker {
     if (beats(options))
       working.beat_ = std::make_unique<LogBeat>(*working.log_, WorkerId{options.appenders()});
   }
+  static void begin_rest(WorkingDatabase& working, std::unique_ptr<DemandRecovery> rest) {
+    working.rest_ = std::move(rest);
+    working.rest_->start();
+  }
   static void attach(WorkingDatabase& working) {
     const Manifest current = working.manifest_->current();
     working.database_->attach_log(*working.log_, current.records, current.tuple_image);
@@ -222,6 +226,10 @@ Result<OpenedDatabase> open_for_work(const std::string& directory, const Recover
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(opened.working, std::move(*manifest),
                                               std::move(recovered->program), std::move(recovered->database),
                                               recovered->log, claimed, std::max(claim->term.number, 1u)));
+  if (recovered->rest != nullptr) {
+    recovered->rest->keep(std::move(recovered->log));
+    WorkingDatabaseMaker::begin_rest(opened.working, std::move(recovered->rest));
+  }
   return opened;
 }
 

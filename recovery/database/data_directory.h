@@ -65,6 +65,15 @@ class WorkingDatabase {
   // has its tables, and no session uses the former program any more.
   void replace(std::unique_ptr<Program> program);
 
+  // Whether all of the log is in the rows. If it was opened on demand (RecoverOptions::on_demand), what is left
+  // is replayed while transactions run; once true, it stays so.
+  bool is_recovered() const { return rest_ == nullptr || rest_->is_settled(); }
+  // nullptr: it was not opened on demand, or nothing was left.
+  DemandRecovery* rest() { return rest_.get(); }
+  bool recovery_has_failed() const { return rest_ != nullptr && rest_->has_failed(); }
+  // Waits for that. An error: the log and the rows do not fit each other, and the database is not to be used.
+  Result<void> finish_recovery() { return rest_ == nullptr ? Result<void>() : rest_->finish(); }
+
   // Whether it is a standby's.
   bool is_standby() const { return standby_log_ != nullptr && standby_log_->follows(); }
   // Tells the sessions of a standby how far replay is. Only of_standby() makes one.
@@ -84,6 +93,7 @@ class WorkingDatabase {
   std::unique_ptr<ManifestFile> manifest_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Database> database_;
+  std::unique_ptr<DemandRecovery> rest_;
   std::unique_ptr<DirectoryLog> log_;
   StandbyLog* standby_log_ = nullptr;  // log_, where it is one
   std::unique_ptr<LogBeat> beat_;      // of a log that standbys may follow
@@ -124,7 +134,7 @@ Result<void> write_catalog(const std::string& directory, const Program& program,
 NativeFolders working_folders(const std::string& directory);
 
 struct OpenedDatabase {
-  WorkingDatabase working;
+  WorkingDatabase working;  // with RecoverOptions::on_demand, rest() is under way
   RecoveryReport report;
 };
 

@@ -6,14 +6,16 @@
 
 #include "base/clock.h"
 #include "base/file/file.h"
+#include "base/memory/available_memory.h"
 #include "engine/schema/change_codec.h"
 #include "logging/directory/directory_lock.h"
 #include "logging/directory/newest_manifest.h"
 #include "recovery/calls/schedule_recorder.h"
+#include "recovery/database/checkpoint_loader.h"
 #include "recovery/database/schema_change.h"
+#include "recovery/demand/demand_replayer.h"
 #include "recovery/log/replayer.h"
 #include "recovery/log/whole_log.h"
-#include "recovery/database/checkpoint_loader.h"
 #include "recovery/rows/index_builder.h"
 
 namespace mneme {
@@ -33,6 +35,11 @@ Result<Enum> named(std::string_view what, std::string_view name, std::span<const
 void tell(const RecoverOptions& options, const RecoveryProgress& progress) {
   if (options.progress) options.progress(progress);
 }
+
+// What a log's calls take, decoded and put into lanes, for each byte of the log: of small calls about so much.
+constexpr uint64_t kMemoryOfCalls = 16;
+// Of a system that does not say how much it has.
+constexpr uint64_t kUnknownMemory = uint64_t{4} << 30;
 
 // Objects of graphs that no folder of their own keeps: of analyses that were asked for, for example. Each
 // takes up to a MiB.
@@ -85,6 +92,12 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
                           .progress = options.progress,
                           .report = report};
   setting.options.order = report.replay.order;
+  if (options.on_demand && setting.is_last_of_log(stretch.size()) && stretch.size() > 0) {
+    DemandReplayer opener(setting, options.workers);
+    auto nothing = opener.replay(stretch, {});
+    recovered.rest = opener.take_rest();
+    return nothing;
+  }
   const std::unique_ptr<Replayer> replayer = make_replayer(*report.scheme, setting);
   replayer->prepare(stretch);
 
@@ -242,6 +255,12 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
       options.scheme != nullptr ? options.scheme : &default_scheme(manifest->records, manifest->tuple_image);
   const RecoveryScheme& scheme = *report.scheme;
   RETURN_IF_ERROR(check_served(scheme, manifest->records, manifest->tuple_image));
+  if (options.on_demand && !scheme.cuts_calls) {
+    return invalid_argument(
+        "to open a database while its log is replayed takes clr-p, which knows what each row waits for, and "
+        "{} is chosen: leave out --open on-demand",
+        scheme.name);
+  }
   report.replay.level = options.replay.level;
   const Result<ReplayOrder> order = order_of_rows(scheme, options.order, manifest->tuple_image);
   if (!order) return order.error();
@@ -274,7 +293,9 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   read.from = recovered.manifest.checkpoint_lsn;
   // Rows are replayed key by key, or from the end: all of them are at hand.
   if (scheme.replays_calls() && !options.keep_log) {
-    read.most_kept_bytes = options.most_kept_log_bytes;
+    read.most_kept_bytes = options.on_demand
+                               ? available_memory_bytes().value_or(kUnknownMemory) / kMemoryOfCalls
+                               : options.most_kept_log_bytes;
     read.window_bytes = options.log_window_bytes;
   }
   read.progress = [&](uint64_t done, uint64_t segments) {

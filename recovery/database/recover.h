@@ -2,14 +2,15 @@
 //
 // Flow        manifest -> catalog.sql, compiled -> checkpoint -> indexes -> log, to its end -> analysis
 //             (CLR-P) -> machine code -> replay (a log of rows: at once). PLR replays first, and builds the
-//             indexes at the end.
+//             indexes at the end. On demand: what lies behind the last change of the schema is replayed while
+//             transactions run (demand/demand_recovery.h).
 // Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal
 //             databases. The database holds the checkpoint and every transaction of the log, applied in
 //             commit order. machine code is taken from the directory's folder or the program's, or from the
 //             user's, where what had to be compiled is kept.
 // Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from
 //             any one of them, never from two at once.
-// Errors      a scheme that the log does not serve: kInvalidArgument, before anything is loaded. Not a
+// Errors      a scheme that the log does not serve, or on_demand with one that is not CLR-P: kInvalidArgument, before anything is loaded. Not a
 //             database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged,
 //             with file and offset, or LSN.
 // Source      PACMAN (SIGMOD 2017), sections 2.2 and 4.
@@ -28,6 +29,7 @@
 #include "procedures/binder/program.h"
 #include "procedures/native/compiled_units.h"
 #include "recovery/database/recovery_schemes.h"
+#include "recovery/demand/demand_recovery.h"
 #include "recovery/log/catalog_file.h"
 #include "recovery/log/recovery_report.h"
 #include "recovery/log/replay.h"
@@ -58,6 +60,9 @@ struct RecoverOptions {
   uint64_t most_kept_log_bytes = uint64_t{64} << 20;
   uint64_t log_window_bytes = uint64_t{4} << 20;
   bool keep_log = false;
+  // CLR-P: what comes last of the log is not replayed, but opened: RecoveredDatabase::rest replays it, and
+  // `workers` may use the database meanwhile. The log is kept.
+  bool on_demand = false;
   // False for a standby, which goes on restoring rows: indexes that the scheme builds at the end are not
   // built, and the tables stay as they are while rows are restored.
   bool indexes = true;
@@ -73,6 +78,8 @@ struct RecoveredDatabase {
   std::unique_ptr<Database> database;
   LogContents log;  // perhaps it is not kept
   RecoveryReport report;
+  // What on_demand has left: none where nothing is, else to be started, with the log moved to it.
+  std::unique_ptr<DemandRecovery> rest;
 };
 
 // Holds the directory for reading meanwhile: refused while another process works on it.

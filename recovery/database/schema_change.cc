@@ -173,6 +173,9 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
                                                   "again once they have ended",
                                                   tag_of_change(command), lock_timeout->count()));
   }
+  // Tables are about to be copied, and the program that the log's calls mean is about to go.
+  if (const Result<void> recovered = working.finish_recovery(); !recovered)
+    return StatementResult::failure(sqlstate::kDataCorrupted, recovered.error().message);
   Database& database = working.database();
   if (StatementResult fulfilled = check_added_constraints(working, changed.program->catalog); !fulfilled.ok())
     return fulfilled;

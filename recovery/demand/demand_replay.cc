@@ -101,8 +101,7 @@ void DemandReplay::cut(std::span<const RecordView> records, uint32_t threads) {
   for (size_t begin = 0; begin < records.size();) {
     const size_t barrier = next_barrier < barriers.size() ? barriers[next_barrier] : records.size();
     const bool is_alone = barrier == begin;
-    const size_t count =
-        is_alone ? 1 : std::min<size_t>(options_.batch_transactions, barrier - begin);
+    const size_t count = is_alone ? 1 : std::min<size_t>(options_.batch_transactions, barrier - begin);
     batches_.push_back({records.subspan(begin, count), is_alone, nullptr});
     begin += count;
     if (is_alone) ++next_barrier;
@@ -134,8 +133,8 @@ bool DemandReplay::fill(std::vector<DemandBatch>& lists, uint32_t block, uint32_
 }
 
 bool DemandReplay::fill(DemandBatch& lists, uint32_t block, Batch& batch, ReplayThreadId thread) {
-  auto made = std::make_unique<LaneLists>(batch.replay->log.size(), placements_[block].lanes,
-                                          is_recalled_[block]);
+  auto made =
+      std::make_unique<LaneLists>(batch.replay->log.size(), placements_[block].lanes, is_recalled_[block]);
   if (!runner_.fill(block, placements_[block], *batch.replay, thread, *made)) return false;
   made->finish();
   lists.blocks[block] = std::move(made);
@@ -149,7 +148,8 @@ std::vector<DemandSchedule::Block> DemandReplay::shape() const {
 }
 
 bool DemandReplay::is_settled(const SettlingRules::Need& need) const {
-  return need.lane ? schedule_->is_settled({need.block, *need.lane}) : schedule_->is_settled_block(need.block);
+  return need.lane ? schedule_->is_settled({need.block, *need.lane})
+                   : schedule_->is_settled_block(need.block);
 }
 
 bool DemandReplay::settle(const SettlingRules::Need& need, ReplayThreadId thread) {

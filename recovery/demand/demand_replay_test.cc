@@ -22,16 +22,16 @@ namespace mneme {
 namespace {
 
 #ifdef NDEBUG
-constexpr uint64_t kPrograms = 600;
+constexpr uint64_t kDemandPrograms = 600;
 #else
-constexpr uint64_t kPrograms = 60;  // a sanitizer makes each take many times as long
+constexpr uint64_t kDemandPrograms = 60;  // a sanitizer makes each take many times as long
 #endif
-constexpr uint64_t kShards = 4;
-constexpr uint32_t kTableRows = 12;
-constexpr uint32_t kCalls = 60;
+constexpr uint64_t kDemandShards = 4;
+constexpr uint32_t kDemandRows = 12;
+constexpr uint32_t kDemandCalls = 60;
 constexpr uint32_t kQuestions = 12;
 
-AnalysisOptions analysis_of(uint64_t seed) {
+AnalysisOptions demand_analysis_of(uint64_t seed) {
   AnalysisOptions options;
   options.conflicts = seed % 3 == 0 ? ConflictGrain::kTable : ConflictGrain::kColumn;
   options.elide.increments = seed % 2 == 0;
@@ -39,7 +39,7 @@ AnalysisOptions analysis_of(uint64_t seed) {
   return options;
 }
 
-ReplayOptions options_of(uint64_t seed) {
+ReplayOptions demand_options_of(uint64_t seed) {
   constexpr uint32_t kBatches[] = {1, 4, 17, 1000};
   constexpr uint32_t kLanes[] = {1, 4, 64};
   ReplayOptions options;
@@ -49,7 +49,7 @@ ReplayOptions options_of(uint64_t seed) {
   return options;
 }
 
-std::string text_of(const Database& database, TableId table, const Row* row) {
+std::string row_text(const Database& database, TableId table, const Row* row) {
   if (row == nullptr) return "none";
   fmt::memory_buffer text;
   for (const Column& column : database.catalog().table(table).columns) {
@@ -91,8 +91,8 @@ class Questions {
     }
     UnloggedWriter here(replayed_);
     UnloggedWriter there(end_);
-    EXPECT_EQ(text_of(replayed_, table.id, here.find(*table.primary_key, *key)),
-              text_of(end_, table.id, there.find(*table.primary_key, *key)))
+    EXPECT_EQ(row_text(replayed_, table.id, here.find(*table.primary_key, *key)),
+              row_text(end_, table.id, there.find(*table.primary_key, *key)))
         << table.name << ", " << replay_.schedule().unsettled() << " of " << replay_.schedule().lane_count()
         << " lanes not settled";
     is_early_ |= !replay_.schedule().is_settled();
@@ -109,22 +109,22 @@ class Questions {
   bool is_early_ = false;
 };
 
-struct Totals {
+struct DemandTotals {
   uint64_t records = 0;
   uint64_t early = 0;
 };
 
-void expect_rows_of_the_end(uint64_t seed, Totals& totals) {
+void expect_rows_of_the_end(uint64_t seed, DemandTotals& totals) {
   const std::string sql = random_program(seed);
   SCOPED_TRACE(testing::Message() << "MNEME_SEED=" << seed << "\n" << sql);
-  ReplayFixture fixture(sql, kTableRows, PageSize::kSmall);
-  const Digest forward = fixture.run_forward(kCalls, static_cast<uint32_t>(seed), ad_hoc_of(seed));
-  fixture.take_apart(analysis_of(seed));
+  ReplayFixture fixture(sql, kDemandRows, PageSize::kSmall);
+  const Digest forward = fixture.run_forward(kDemandCalls, static_cast<uint32_t>(seed), ad_hoc_of(seed));
+  fixture.take_apart(demand_analysis_of(seed));
   const std::vector<RecordView> records = fixture.records();
   totals.records += records.size();
   const std::unique_ptr<Database> end = fixture.replayed();
   const std::unique_ptr<Database> database = fixture.before();
-  DemandReplay replay(*database, fixture.program(), fixture.graph(), options_of(seed));
+  DemandReplay replay(*database, fixture.program(), fixture.graph(), demand_options_of(seed));
   const Result<void> opened = replay.open(records, 1 + seed % 2);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   Questions questions(*database, *end, replay, seed);
@@ -152,19 +152,19 @@ class RandomDemand : public testing::TestWithParam<uint64_t> {};
 TEST_P(RandomDemand, SettledRowsAreThoseOfTheEnd) {
   const char* const given = std::getenv("MNEME_SEED");
   const uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  const uint64_t programs = given != nullptr ? 1 : kPrograms / kShards;
+  const uint64_t programs = given != nullptr ? 1 : kDemandPrograms / kDemandShards;
   fmt::print("MNEME_SEED={} and the {} that follow\n", first, programs - 1);
   std::fflush(stdout);
-  Totals totals;
+  DemandTotals totals;
   for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
     expect_rows_of_the_end(seed, totals);
   if (given != nullptr) return;
-  EXPECT_GT(totals.records, programs * kCalls / (programs < 100 ? 10 : 4))
+  EXPECT_GT(totals.records, programs * kDemandCalls / (programs < 100 ? 10 : 4))
       << "most calls fail, or write nothing: the test proves little";
   EXPECT_GT(totals.early, programs / 10) << "hardly a row was seen before all were settled";
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, RandomDemand, testing::Range(uint64_t{0}, kShards));
+INSTANTIATE_TEST_SUITE_P(Shards, RandomDemand, testing::Range(uint64_t{0}, kDemandShards));
 
 }  // namespace
 }  // namespace mneme

@@ -96,6 +96,8 @@ class DemandSchedule::Pull {
       waits_ = 0;
     }
     Place at = lane.place();
+    // Another thread may just have moved it past a piece of several lanes.
+    if (at >= frame.required) return pop();
     if (at.has_arrived()) return bring_others(frame.lane, at);
     const Place before = at;
     const bool runs_free = frame.lane.lane == schedule_.lanes(frame.lane.block);
@@ -159,8 +161,7 @@ class DemandSchedule::Pull {
           return false;
         }
         if (runs_free)
-          std::atomic_ref(entries_[done]->lanes_to_come)
-              .store(LaneLists::kHasRun, std::memory_order_release);
+          std::atomic_ref(entries_[done]->lanes_to_come).store(LaneLists::kHasRun, std::memory_order_release);
         schedule_.lists(where.block, pieces[done].batch).piece_has_run(pieces[done].piece.transaction);
       }
     }
@@ -280,10 +281,7 @@ class DemandSchedule::Pull {
 
 DemandSchedule::DemandSchedule(std::vector<Block> blocks, std::vector<DemandBatch> batches, uint32_t threads,
                                DemandExecutor& executor)
-    : shape_(std::move(blocks)),
-      batches_(std::move(batches)),
-      executor_(executor),
-      alone_(batches_.size()) {
+    : shape_(std::move(blocks)), batches_(std::move(batches)), executor_(executor), alone_(batches_.size()) {
   for (uint32_t b = 0; b < shape_.size(); ++b) {
     auto& lanes = lanes_.emplace_back();
     for (uint32_t l = 0; l <= shape_[b].lanes; ++l) {
@@ -297,8 +295,7 @@ DemandSchedule::DemandSchedule(std::vector<Block> blocks, std::vector<DemandBatc
     for (const auto& lists : batch.blocks) piece_count_ += lists->entry_count();
   }
   unsettled_.store(batches_.empty() ? 0 : lane_count_, std::memory_order_relaxed);
-  for (uint32_t t = 0; t < threads; ++t)
-    pulls_.push_back(std::make_unique<Pull>(*this, ReplayThreadId{t}));
+  for (uint32_t t = 0; t < threads; ++t) pulls_.push_back(std::make_unique<Pull>(*this, ReplayThreadId{t}));
 }
 
 DemandSchedule::~DemandSchedule() = default;

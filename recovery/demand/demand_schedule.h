@@ -154,7 +154,7 @@ class DemandSchedule {
   const std::vector<DemandBatch> batches_;
   DemandExecutor& executor_;
   std::vector<std::vector<std::unique_ptr<CachePadded<Lane>>>> lanes_;  // by block
-  std::vector<BlockLane> all_;                                         // in the blocks' order
+  std::vector<BlockLane> all_;                                          // in the blocks' order
   uint64_t lane_count_ = 0;
   uint64_t piece_count_ = 0;
   // By batch that stands alone: 0, 1 once a thread has taken it, 2 when it is installed (acq_rel).

@@ -1,7 +1,6 @@
 #include "recovery/demand/lane_lists.h"
 
 #include <algorithm>
-
 #include <utility>
 
 #include "base/check.h"
@@ -16,7 +15,10 @@ constexpr uint64_t kMostWidePlaces = 32;
 }  // namespace
 
 LaneLists::LaneLists(uint32_t transactions, uint32_t lanes, bool recalled)
-    : lanes_(lanes), begins_(lanes + 2, 0), unfinished_(recalled ? transactions : 0, 0), last_entry_(lanes, 0) {
+    : lanes_(lanes),
+      begins_(lanes + 2, 0),
+      unfinished_(recalled ? transactions : 0, 0),
+      last_entry_(lanes, 0) {
   entries_.reserve(transactions);
 }
 

@@ -63,7 +63,8 @@ class LaneLists final : public LaneFill {
     return std::atomic_ref(unfinished_[transaction]).load(std::memory_order_acquire) == 0;
   }
   void piece_has_run(uint32_t transaction) {
-    if (!unfinished_.empty()) std::atomic_ref(unfinished_[transaction]).fetch_sub(1, std::memory_order_release);
+    if (!unfinished_.empty())
+      std::atomic_ref(unfinished_[transaction]).fetch_sub(1, std::memory_order_release);
   }
 
  private:

@@ -10,13 +10,20 @@ namespace mneme {
 namespace {
 
 bool has_all(const std::vector<ColumnId>& columns, std::span<const ColumnId> wanted) {
-  return std::ranges::all_of(wanted, [&](ColumnId column) { return std::ranges::count(columns, column) > 0; });
+  return std::ranges::all_of(wanted,
+                             [&](ColumnId column) { return std::ranges::count(columns, column) > 0; });
+}
+
+bool is_indexed(const Catalog& catalog, const TableDefinition& table, ColumnId column) {
+  return std::ranges::any_of(table.indexes, [&](IndexId index) {
+    return std::ranges::count(catalog.index(index).columns, column) > 0;
+  });
 }
 
 }  // namespace
 
-SettlingRules::SettlingRules(const DependencyGraph& graph, const Schema& schema, const PieceDispatch& dispatch,
-                             std::vector<LanePlacement> placements)
+SettlingRules::SettlingRules(const DependencyGraph& graph, const Schema& schema,
+                             const PieceDispatch& dispatch, std::vector<LanePlacement> placements)
     : schema_(schema), dispatch_(dispatch), placements_(std::move(placements)) {
   const Catalog& catalog = schema.catalog();
   tables_.resize(catalog.tables().size());
@@ -27,7 +34,11 @@ SettlingRules::SettlingRules(const DependencyGraph& graph, const Schema& schema,
       const bool holds_keys = std::ranges::all_of(table.indexes, [&](IndexId index) {
         return !catalog.index(index).unique || has_all(catalog.index(index).columns, lanes->columns());
       });
-      tables_[table.id.value].writers.push_back({b, *lanes, lanes->table->any_lane, holds_keys});
+      ImageParts moving;
+      for (const ColumnId column : lanes->columns()) {
+        if (!is_indexed(catalog, table, column)) moving |= schema.layout(table.id).parts(column);
+      }
+      tables_[table.id.value].writers.push_back({b, *lanes, lanes->table->any_lane, holds_keys, moving});
     }
   }
   add_readers(graph, schema);
@@ -38,14 +49,15 @@ void SettlingRules::add_readers(const DependencyGraph& graph, const Schema& sche
     for (const BlockMember& member : block.members) {
       const LocalGraph& local = graph.local(member.procedure);
       for (const OperationId operation : local.slices[member.slice.value].replayed) {
-        for (const TableUse& use :
-             table_uses(schema.catalog(), local.replay.operations[operation.value])) {
+        for (const TableUse& use : table_uses(schema.catalog(), local.replay.operations[operation.value])) {
           if (block.lane_table(use.table) != nullptr) continue;
           std::vector<Reader>& readers = tables_[use.table.value].readers;
           if (readers.empty() || readers.back().block != block.id.value)
             readers.push_back({block.id.value, {}});
-          for (const ColumnId column : use.reads)
-            readers.back().parts |= schema.layout(use.table).parts(column);
+          for (const ColumnId column : use.reads) {
+            if (!is_indexed(schema.catalog(), schema.catalog().table(use.table), column))
+              readers.back().parts |= schema.layout(use.table).parts(column);
+          }
         }
       }
     }
@@ -93,19 +105,10 @@ void SettlingRules::of_insert(TableId table, const std::byte* image, std::vector
   of_coming_and_going(table, needs);
 }
 
-void SettlingRules::of_row(TableId table, const std::byte* image, std::vector<Need>& needs) const {
-  std::vector<Value> key;
-  for (const Writer& writer : tables_[table.value].writers) {
-    if (writer.only_inserts) {
-      needs.push_back({writer.block, std::nullopt});
-      continue;
-    }
-    lane_values(table, writer, image, key);
-    needs.push_back({writer.block, dispatch_.lane_of(writer.lanes, key)});
-  }
-}
-
 void SettlingRules::of_change(TableId table, ImageParts parts, std::vector<Need>& needs) const {
+  for (const Writer& writer : tables_[table.value].writers) {
+    if (!(writer.moving & parts).is_empty()) needs.push_back({writer.block, std::nullopt});
+  }
   for (const Reader& reader : tables_[table.value].readers) {
     if (!(reader.parts & parts).is_empty()) needs.push_back({reader.block, std::nullopt});
   }

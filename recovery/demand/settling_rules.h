@@ -44,8 +44,8 @@ class SettlingRules {
                std::vector<Need>& needs) const;
   // Of a row with this image, which comes.
   void of_insert(TableId table, const std::byte* image, std::vector<Need>& needs) const;
-  void of_row(TableId table, const std::byte* image, std::vector<Need>& needs) const;
-  // The columns in these parts of a row change, or the row comes or goes: what of_row() does not say.
+  // Of a row that has been read: columns in these parts change, none of which is in an index; or it goes, or
+  // another one comes.
   void of_change(TableId table, ImageParts parts, std::vector<Need>& needs) const;
   void of_coming_and_going(TableId table, std::vector<Need>& needs) const;
 
@@ -56,10 +56,11 @@ class SettlingRules {
     bool only_inserts = false;  // LaneTable::any_lane
     // The lane columns are in each unique key: one that comes or goes is known to its rows' lane.
     bool holds_keys = false;
+    ImageParts moving;  // with lane columns that are in no index: to change them moves a row to another lane
   };
   struct Reader {
     uint32_t block = 0;
-    ImageParts parts;  // that its pieces read
+    ImageParts parts;  // with columns that its pieces read, and that are in no index
   };
   struct Table {
     std::vector<Writer> writers;
@@ -68,7 +69,8 @@ class SettlingRules {
 
   void add_readers(const DependencyGraph& graph, const Schema& schema);
   // The row's values in the writer's lane columns.
-  void lane_values(TableId table, const Writer& writer, const std::byte* image, std::vector<Value>& key) const;
+  void lane_values(TableId table, const Writer& writer, const std::byte* image,
+                   std::vector<Value>& key) const;
 
   const Schema& schema_;
   const PieceDispatch& dispatch_;

@@ -13,6 +13,7 @@ constexpr std::chrono::milliseconds kFailureInterval{250};
 
 void DurabilityWatch::run(const std::stop_token& stop) {
   for (;;) {
+    if (replay_has_failed_()) return failed_();
     Lsn lowest;
     {
       std::unique_lock lock(mutex_);
@@ -20,7 +21,7 @@ void DurabilityWatch::run(const std::stop_token& stop) {
       while (!changed_.wait_for(lock, stop, kFailureInterval,
                                 [&] { return std::ranges::any_of(wanted_, is_wanted); })) {
         if (stop.stop_requested()) return;
-        if (log_.failure()) return failed_();
+        if (log_.failure() || replay_has_failed_()) return failed_();
       }
       lowest = std::ranges::find_if(wanted_, is_wanted)->value();
       for (const std::optional<Lsn>& wanted : wanted_) {

@@ -6,7 +6,7 @@
 // Invariants  a loop that was woken looks at the log's durable LSN itself, and asks again if that isn't
 //             enough.
 // Threads     one of its own. wait_for: the loop's. Construction and destruction: one.
-// Errors      the log has failed: failed() is called once, on the watch's thread.
+// Errors      the log has failed, or replay beside it has: failed() is called once, on the watch's thread.
 #pragma once
 
 #include <condition_variable>
@@ -22,12 +22,13 @@ namespace mneme {
 
 class DurabilityWatch {
  public:
-  // Both functions are called on the watch's thread.
+  // All functions are called on the watch's thread. `replay_has_failed`: of a log that is being replayed.
   DurabilityWatch(CommitLog& log, size_t loops, std::function<void(size_t loop)> wake,
-                  std::function<void()> failed)
+                  std::function<bool()> replay_has_failed, std::function<void()> failed)
       : log_(log),
         wanted_(loops),
         wake_(std::move(wake)),
+        replay_has_failed_(std::move(replay_has_failed)),
         failed_(std::move(failed)),
         thread_([this](const std::stop_token& stop) { run(stop); }) {}
   DurabilityWatch(const DurabilityWatch&) = delete;
@@ -50,6 +51,7 @@ class DurabilityWatch {
   std::condition_variable_any changed_;
   std::vector<std::optional<Lsn>> wanted_;  // by loop; guarded by mutex_
   const std::function<void(size_t)> wake_;
+  const std::function<bool()> replay_has_failed_;
   const std::function<void()> failed_;
   std::jthread thread_;  // the last member: its destructor ends it first
 };

@@ -260,6 +260,7 @@ void Server::State::accept_clients() {
 Result<void> Server::State::run() {
   watch_ = std::make_unique<DurabilityWatch>(
       database_.working().log(), loops_.size(), [this](size_t loop) { loops_[loop]->wake(); },
+      [this] { return database_.working().recovery_has_failed(); },
       [this] {
         log_failed_.store(true, std::memory_order_release);
         for (const auto& loop : loops_) loop->fail();
@@ -287,6 +288,7 @@ Result<void> Server::State::run() {
   helpers.clear();
   watch_.reset();
   if (const std::optional<Error> failure = database_.working().log().failure()) return *failure;
+  if (database_.working().recovery_has_failed()) return database_.working().finish_recovery();
   return {};
 }
 

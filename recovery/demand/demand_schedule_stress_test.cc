@@ -1,0 +1,199 @@
+// Goal: whatever is asked for, by whichever threads, each piece runs once; two that share a lane run in commit
+// order, one at a time; a piece runs when the pieces whose outputs it recalls have, and sees what they wrote;
+// what stands alone runs alone, at its place; and what is called settled is. Method: batches of random pieces
+// in random lanes, which leave marks in plain memory: under ThreadSanitizer a missing hand-over is a race.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "base/testing/test_effort.h"
+#include "recovery/demand/demand_schedule.h"
+
+namespace mneme {
+namespace {
+
+constexpr uint32_t kDemandBlocks = 4;
+constexpr uint32_t kDemandProcedures = 3;
+constexpr uint32_t kDemandThreads = 4;
+constexpr uint32_t kDemandLogs = kIsSanitized ? 100 : 600;
+
+// Number of a piece in commit order, from 1.
+uint64_t demand_number(uint32_t batch, uint32_t transaction) {
+  return uint64_t{batch} * 1000 + transaction + 1;
+}
+
+struct RandomLog {
+  explicit RandomLog(uint32_t seed) : random(seed) {
+    for (uint32_t b = 0; b < kDemandBlocks; ++b) {
+      DemandSchedule::Block& block = shape.emplace_back();
+      block.lanes = 1 + random() % 5;
+      block.recalls.resize(kDemandProcedures);
+      for (uint32_t p = 0; p < kDemandProcedures; ++p) {
+        for (uint32_t before = 0; before < b; ++before) {
+          if (random() % 3 == 0) block.recalls[p].push_back(before);
+        }
+      }
+    }
+    const uint32_t count = 2 + random() % 6;
+    for (uint32_t n = 0; n < count; ++n) add_batch();
+  }
+
+  void add_batch() {
+    DemandBatch& batch = batches.emplace_back();
+    procedures.emplace_back();
+    lists.emplace_back();
+    if (random() % 5 == 0) return;  // it stands alone
+    const uint32_t transactions = 1 + random() % 12;
+    for (uint32_t t = 0; t < transactions; ++t)
+      procedures.back().push_back(random() % (kDemandProcedures + 1));
+    for (uint32_t b = 0; b < kDemandBlocks; ++b) {
+      auto made = std::make_unique<LaneLists>(transactions, shape[b].lanes, true);
+      for (uint32_t t = 0; t < transactions; ++t) add_pieces(*made, b, t);
+      made->finish();
+      lists.back().push_back(made.get());
+      batch.blocks.push_back(std::move(made));
+    }
+  }
+
+  bool stands_alone(uint32_t batch) const { return lists[batch].empty(); }
+
+  void add_pieces(LaneLists& to, uint32_t block, uint32_t transaction) {
+    for (uint32_t parts = random() % 3; parts > 0; --parts) {
+      const Piece piece{transaction, PiecePart::iteration(parts)};
+      const uint32_t kind = random() % 8;
+      if (kind == 0) {
+        to.append_to_all(piece);
+      } else if (kind == 1) {
+        to.append_free(piece);
+      } else {
+        std::vector<uint32_t> lanes;
+        for (uint32_t l = 0; l <= random() % 2; ++l) lanes.push_back(random() % shape[block].lanes);
+        to.append(piece, lanes);
+      }
+    }
+  }
+
+  std::mt19937 random;
+  std::vector<DemandSchedule::Block> shape;
+  std::vector<DemandBatch> batches;               // until the schedule has them
+  std::vector<std::vector<LaneLists*>> lists;     // of these, by batch and block; none where it stands alone
+  std::vector<std::vector<uint32_t>> procedures;  // by batch and transaction; kDemandProcedures: ad hoc
+};
+
+// Plain memory that the schedule's hand-overs must order.
+class MarkingExecutor final : public DemandExecutor {
+ public:
+  explicit MarkingExecutor(const RandomLog& log) : log_(log) {
+    for (uint32_t b = 0; b < kDemandBlocks; ++b) {
+      last_.emplace_back(log.shape[b].lanes, 0);
+      has_run_.emplace_back();
+      for (const std::vector<LaneLists*>& batch : log.lists)
+        has_run_.back().emplace_back(batch.empty() ? 0 : batch[b]->entry_count(), 0);
+    }
+    alone_.resize(log.lists.size(), 0);
+  }
+
+  uint32_t prepare(uint32_t, std::span<const BatchPiece> pieces, ReplayThreadId) override {
+    return static_cast<uint32_t>(1 + pieces.size() / 2);
+  }
+  bool run(uint32_t block, const BatchPiece& piece, ReplayThreadId) override {
+    LaneLists& lists = *log_.lists[piece.batch][block];
+    const uint32_t transaction = piece.piece.transaction;
+    const auto [first, end] = lists.entries_of(transaction);
+    for (uint32_t e = first; e < end; ++e) {
+      if (!(lists.entry(e).piece == piece.piece)) continue;
+      EXPECT_EQ(has_run_[block][piece.batch][e]++, 0);
+      for (const uint32_t lane : lists.lanes_of(lists.entry(e))) {
+        EXPECT_LE(last_[block][lane], demand_number(piece.batch, transaction));
+        last_[block][lane] = demand_number(piece.batch, transaction);
+      }
+      break;
+    }
+    const uint32_t procedure = log_.procedures[piece.batch][transaction];
+    if (procedure < kDemandProcedures) {
+      for (const uint32_t recalled : log_.shape[block].recalls[procedure])
+        expect_all_run(recalled, piece.batch, transaction);
+    }
+    for (uint32_t before = 0; before < piece.batch; ++before) {
+      if (!log_.stands_alone(before)) continue;
+      EXPECT_EQ(alone_[before], 1) << "a piece overtook it";
+    }
+    return true;
+  }
+  bool run_alone(uint32_t batch) override {
+    EXPECT_EQ(alone_[batch]++, 0);
+    for (uint32_t before = 0; before < batch; ++before) expect_all_run(before);
+    return true;
+  }
+  std::optional<uint32_t> procedure_of(uint32_t batch, uint32_t transaction) const override {
+    const uint32_t procedure = log_.procedures[batch][transaction];
+    return procedure < kDemandProcedures ? std::optional(procedure) : std::nullopt;
+  }
+
+  void expect_all_run(uint32_t batch) const {
+    if (log_.stands_alone(batch)) {
+      EXPECT_EQ(alone_[batch], 1);
+      return;
+    }
+    for (uint32_t b = 0; b < kDemandBlocks; ++b) {
+      for (const int runs : has_run_[b][batch]) EXPECT_EQ(runs, 1);
+    }
+  }
+  // What the lane's pieces did is there.
+  void expect_settled(BlockLane lane) const {
+    for (uint32_t n = 0; n < log_.lists.size(); ++n) {
+      if (log_.stands_alone(n)) continue;
+      LaneLists& lists = *log_.lists[n][lane.block];
+      for (uint32_t i = 0; i < lists.size(lane.lane); ++i)
+        EXPECT_EQ(has_run_[lane.block][n][lists.entry_number(lane.lane, i)], 1);
+    }
+  }
+
+ private:
+  void expect_all_run(uint32_t block, uint32_t batch, uint32_t transaction) const {
+    const auto [first, end] = log_.lists[batch][block]->entries_of(transaction);
+    for (uint32_t e = first; e < end; ++e) EXPECT_EQ(has_run_[block][batch][e], 1);
+  }
+
+  const RandomLog& log_;
+  std::vector<std::vector<uint64_t>> last_;             // by block and lane: the last piece that ran
+  std::vector<std::vector<std::vector<int>>> has_run_;  // by block, batch and entry
+  std::vector<int> alone_;                              // by batch
+};
+
+void run_random_log(uint32_t seed) {
+  SCOPED_TRACE(seed);
+  RandomLog log(seed);
+  MarkingExecutor executor(log);
+  DemandSchedule schedule(log.shape, std::move(log.batches), kDemandThreads, executor);
+  const uint32_t askers = seed % kDemandThreads;
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < kDemandThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(seed * 7 + t);
+      const ReplayThreadId thread{t};
+      for (uint32_t i = 0; t < askers && i < 6; ++i) {
+        const auto block = static_cast<uint32_t>(random() % kDemandBlocks);
+        const BlockLane lane{block, static_cast<uint32_t>(random() % (log.shape[block].lanes + 1))};
+        EXPECT_TRUE(schedule.settle(lane, thread));
+        EXPECT_TRUE(schedule.is_settled(lane));
+        executor.expect_settled(lane);
+      }
+      while (schedule.go_on(thread)) {
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(schedule.is_settled());
+  EXPECT_EQ(schedule.pieces_run(), schedule.piece_count());
+  for (uint32_t n = 0; n < log.lists.size(); ++n) executor.expect_all_run(n);
+}
+
+TEST(DemandScheduleStress, PiecesRunInOrderWhateverIsAskedFor) {
+  for (uint32_t seed = 1; seed <= kDemandLogs && !testing::Test::HasFailure(); ++seed) run_random_log(seed);
+}
+
+}  // namespace
+}  // namespace mneme
