@@ -10,6 +10,8 @@ namespace {
 
 // Maps of a block with several tables of several ways each.
 constexpr size_t kMostMaps = 8;
+// Placements choose powers of two up to here (lane_planner.h, recovery/demand/), or what the options say.
+constexpr uint32_t kMostChosenLanes = 1024;
 // Each so many a batch's transactions are observed.
 constexpr uint32_t kObservedEach = 16;
 
@@ -50,7 +52,7 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
       if (slices_[b][p]) slices_[b][p]->work = planner.work(b, ProcedureId{p});
     }
   }
-  for (uint32_t lanes = 1; lanes <= kMostLanes; lanes *= 2) rings_.try_emplace(lanes, lanes);
+  for (uint32_t lanes = 1; lanes <= kMostChosenLanes; lanes *= 2) rings_.try_emplace(lanes, lanes);
 }
 
 LanePlanner PieceDispatch::make_planner() const {

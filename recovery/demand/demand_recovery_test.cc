@@ -20,9 +20,9 @@ namespace mneme {
 namespace {
 
 #ifdef NDEBUG
-constexpr uint64_t kOpenings = 400;
+constexpr uint64_t kOpenings = 200;
 #else
-constexpr uint64_t kOpenings = 40;  // a sanitizer makes each take many times as long
+constexpr uint64_t kOpenings = 24;  // a sanitizer makes each take many times as long
 #endif
 constexpr uint64_t kOpeningShards = 4;
 constexpr uint32_t kOpeningRows = 12;

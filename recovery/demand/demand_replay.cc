@@ -1,6 +1,7 @@
 #include "recovery/demand/demand_replay.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -12,11 +13,12 @@ namespace mneme {
 
 namespace {
 
-// What a block has whose pieces are too often wide for many lanes, and at last one.
+// What a block has whose pieces are too often wide for many lanes: so many, then so few, at last one.
+constexpr uint32_t kManyLanes = 1024;
 constexpr uint32_t kFewLanes = 16;
 
 ReplayOptions demand_options(ReplayOptions options) {
-  if (options.lanes_per_block == 0) options.lanes_per_block = DemandReplay::kLanes;
+  if (options.lanes_per_block == 0) options.lanes_per_block = DemandReplay::kMostLanes;
   return options;
 }
 
@@ -55,6 +57,10 @@ DemandReplay::DemandReplay(Database& database, const Program& program, const Dep
 
 DemandReplay::~DemandReplay() = default;
 
+uint32_t DemandReplay::lanes_for(size_t records) {
+  return static_cast<uint32_t>(std::clamp<size_t>(std::bit_ceil(records), kLeastLanes, kMostLanes));
+}
+
 Result<void> DemandReplay::open(std::span<const RecordView> records, uint32_t threads) {
   CHECK(schedule_ == nullptr && threads <= options_.threads);
   cut(records, threads);
@@ -70,7 +76,6 @@ Result<void> DemandReplay::open(std::span<const RecordView> records, uint32_t th
       Batch& batch = batches_[b];
       batch.replay = runner_.make_batch();
       bool done = runner_.decode(*batch.replay, batch.records);
-      lists[b].transactions = batch.records.size();
       if (!batch.stands_alone) lists[b].blocks.resize(blocks);
       for (uint32_t block = 0; block < blocks && done && !batch.stands_alone; ++block)
         done = fill(lists[b], block, batch, thread);
@@ -84,13 +89,15 @@ Result<void> DemandReplay::open(std::span<const RecordView> records, uint32_t th
     while (std::ranges::any_of(lists, [&](const DemandBatch& batch) {
       return !batch.stands_alone() && batch.blocks[block]->is_too_wide();
     })) {
-      placements_[block].lanes = placements_[block].lanes > kFewLanes ? kFewLanes : 1;
+      uint32_t& lanes = placements_[block].lanes;
+      lanes = lanes > kManyLanes ? kManyLanes : lanes > kFewLanes ? kFewLanes : 1;
       if (!fill(lists, block, threads)) return error();
     }
   }
   rules_ = std::make_unique<SettlingRules>(graph_, database_.schema(), runner_.dispatch(), placements_);
   DemandExecutor& executor = *this;
-  schedule_ = std::make_unique<DemandSchedule>(shape(), std::move(lists), options_.threads, executor);
+  schedule_ =
+      std::make_unique<DemandSchedule>(shape(), std::move(lists), options_.threads, threads, executor);
   return {};
 }
 
@@ -134,9 +141,8 @@ bool DemandReplay::fill(std::vector<DemandBatch>& lists, uint32_t block, uint32_
 
 bool DemandReplay::fill(DemandBatch& lists, uint32_t block, Batch& batch, ReplayThreadId thread) {
   auto made =
-      std::make_unique<LaneLists>(batch.replay->log.size(), placements_[block].lanes, is_recalled_[block]);
+      std::make_unique<BatchPieces>(batch.replay->log.size(), placements_[block].lanes, is_recalled_[block]);
   if (!runner_.fill(block, placements_[block], *batch.replay, thread, *made)) return false;
-  made->finish();
   lists.blocks[block] = std::move(made);
   return true;
 }

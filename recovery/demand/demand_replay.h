@@ -3,7 +3,7 @@
 //
 // Flow        open(): decode all calls, and find each piece's lanes, on all threads -> settle() what a
 //             transaction needs (settling_rules.h), go_on() with the rest -> is_settled()
-// Lanes       as many as kLanes a block, so that a lane is little to wait for. They follow from the calls'
+// Lanes       some 100,000 a block where the log is long, so that a lane is little to wait for. They follow from the calls'
 //             arguments alone (AnalysisOptions::lanes_from_arguments), so all are known before anything is
 //             replayed. A block whose pieces are often wide has fewer.
 // Memory      the log's calls, decoded, and some 100 bytes a piece are held until this ends.
@@ -29,8 +29,11 @@ namespace mneme {
 
 class DemandReplay final : private DemandExecutor {
  public:
-  static constexpr uint32_t kLanes = 1024;
+  static constexpr uint32_t kLeastLanes = 64;
+  static constexpr uint32_t kMostLanes = uint32_t{1} << 17;
   static constexpr uint32_t kBatchTransactions = 4096;
+  // How many lanes a block is to have (ReplayOptions::lanes_per_block) where so many records come.
+  static uint32_t lanes_for(size_t records);
 
   // `graph`: of an analysis with lanes_from_arguments. `options`: `threads` are all that will call settle() and
   // go_on(), `native` is the machine code of the graph's SliceUnits, `batch_transactions` and `lanes_per_block`
@@ -42,7 +45,7 @@ class DemandReplay final : private DemandExecutor {
   DemandReplay& operator=(const DemandReplay&) = delete;
 
   // `records`: of a log that holds calls, in commit order, without skips; they must outlive this. `threads`: to
-  // use now. Called once.
+  // use now, and about as many as will call go_on(). Called once.
   Result<void> open(std::span<const RecordView> records, uint32_t threads);
 
   // Once open:

@@ -27,6 +27,7 @@ Result<ReplayStatistics> DemandReplayer::replay_calls(RecordStream& stretch, con
   const uint32_t threads = std::max(options.threads, 1U);
   options.threads = workers_ + threads;
   options.batch_transactions = DemandReplay::kBatchTransactions;
+  if (options.lanes_per_block == 0) options.lanes_per_block = DemandReplay::lanes_for(stretch.size());
   options.native = parts.code.functions();
   parts.replay = std::make_unique<DemandReplay>(setting().database, setting().program, *parts.graph, options);
   RETURN_IF_ERROR(parts.replay->open(stretch.kept(), threads));

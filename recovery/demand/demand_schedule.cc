@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <chrono>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "base/spin.h"
 
 namespace mneme {
@@ -17,66 +18,69 @@ namespace {
 constexpr size_t kMostInGroup = 32;
 // A thread that waits looks so often before it lets others run.
 constexpr uint32_t kSpins = 64;
-constexpr uint32_t kAloneInstalled = 2;
+// So many batches go_on() lets a block be behind those whose outputs it recalls, for each step that it is
+// deeper in the graph: then they are ready, as a rule, where several threads go on.
+constexpr uint32_t kLag = 2;
+constexpr std::chrono::microseconds kRestInterval{50};
 
 }  // namespace
 
-// One thread's work for a lane that was asked for: a stack of what has to be done before what lies below.
+// One thread's work: for a lane that was asked for a stack of what has to be done before what lies below; and
+// groups of a step.
 class DemandSchedule::Pull {
  public:
   Pull(DemandSchedule& schedule, ReplayThreadId thread) : schedule_(schedule), thread_(thread) {}
 
-  bool run(BlockLane lane, Place required) {
-    stack_.push_back({Frame::Kind::kLane, lane, required, required});
-    while (!stack_.empty()) {
-      if (schedule_.has_failed()) return give_up();
-      switch (stack_.back().kind) {
-        case Frame::Kind::kLane:
-          step_lane();
-          break;
-        case Frame::Kind::kFree:
-          step_free();
-          break;
-        case Frame::Kind::kAlone:
-          step_alone();
-          break;
-      }
-    }
-    return !schedule_.has_failed();
+  bool pull_lane(BlockLane lane, Place required) {
+    push({.kind = Frame::Kind::kLane, .lane = lane, .required = required, .limit = required});
+    return run();
   }
+  bool pull_free(uint32_t block, EntryId entry) {
+    push({.kind = Frame::Kind::kFree, .lane = {block, 0}, .entry = entry});
+    return run();
+  }
+  bool pull_alone(uint32_t number) {
+    push({.kind = Frame::Kind::kAlone, .number = number});
+    return run();
+  }
+  bool run_step(const Step& step, uint32_t share);
 
  private:
   struct Frame {
     enum class Kind : uint8_t {
       kLane,   // the lane is to come to `required`, and may go on to `limit`
-      kFree,   // the free piece at `required`, a place in the list of free pieces, is to run
-      kAlone,  // the batch of `required`, which stands alone, is to be installed
+      kFree,   // the free piece of the lane's block is to run
+      kAlone,  // the batch with this number among those that stand alone is to be installed
     };
     Kind kind = Kind::kLane;
-    BlockLane lane;
-    Place required;
-    Place limit;
+    BlockLane lane = {};  // kAlone: those before it have come far enough
+    Place required = {};
+    Place limit = {};
+    EntryId entry = {};
+    uint32_t number = 0;
+    size_t free = 0;        // kAlone: free pieces of the lane's block that have run
     bool has_lane = false;  // this thread has taken it
-    size_t next = 0;        // kAlone: of all lanes, the first that has perhaps not come to the batch
+  };
+  // A lane that the group has taken, and how many of its pieces are in the group.
+  struct HeldLane {
+    uint32_t lane = 0;
+    uint32_t pieces = 0;
   };
 
-  bool give_up() {
-    for (const Frame& frame : stack_) {
-      if (frame.has_lane) schedule_.lane(frame.lane).is_taken.store(false, std::memory_order_release);
-    }
-    stack_.clear();
-    return false;
-  }
-  void pop() {
-    if (stack_.back().has_lane)
-      schedule_.lane(stack_.back().lane).is_taken.store(false, std::memory_order_release);
-    stack_.pop_back();
-    waits_ = 0;
-  }
-  void push(Frame frame) {
+  bool run();
+  void push(const Frame& frame) {
     stack_.push_back(frame);
     waits_ = 0;
   }
+  void pop() {
+    if (stack_.back().has_lane) let_go(stack_.back().lane);
+    stack_.pop_back();
+    waits_ = 0;
+  }
+  bool take(BlockLane lane) {
+    return !schedule_.lane(lane).is_taken.exchange(true, std::memory_order_acquire);
+  }
+  void let_go(BlockLane lane) { schedule_.lane(lane).is_taken.store(false, std::memory_order_release); }
   // Another thread has to do something first.
   void wait() {
     if (++waits_ < kSpins)
@@ -86,249 +90,431 @@ class DemandSchedule::Pull {
   }
   void fail() { schedule_.failed_.store(true, std::memory_order_release); }
 
-  void step_lane() {
-    Frame& frame = stack_.back();
-    Lane& lane = schedule_.lane(frame.lane);
-    if (lane.place() >= frame.required) return pop();
-    if (!frame.has_lane) {
-      if (lane.is_taken.exchange(true, std::memory_order_acquire)) return wait();
-      frame.has_lane = true;
-      waits_ = 0;
-    }
-    Place at = lane.place();
-    // Another thread may just have moved it past a piece of several lanes.
-    if (at >= frame.required) return pop();
-    if (at.has_arrived()) return bring_others(frame.lane, at);
-    const Place before = at;
-    const bool runs_free = frame.lane.lane == schedule_.lanes(frame.lane.block);
-    group_.clear();
-    while (group_.size() < kMostInGroup && at < frame.limit && add_to_group(frame.lane, at, runs_free)) {
-    }
-    if (!group_.empty()) {
-      if (!run_group(frame.lane, runs_free)) return;
-    }
-    if (at != before) {
-      lane.go_to(at);
-      if (at == schedule_.end()) schedule_.unsettled_.fetch_sub(1, std::memory_order_release);
-      return;
-    }
-    // It has come no further, and is not where it is to be.
-    if (schedule_.batches_[at.batch()].stands_alone())
-      return push({Frame::Kind::kAlone, {}, {at.batch(), 0}, {}});
-    meet(frame.lane, lane, at);
+  void step_lane();
+  void gather(BlockLane where, Place limit);
+  void meet(BlockLane where, EntryId next);
+  void bring_others(BlockLane where, EntryId next);
+  void pull_transaction(uint32_t block, uint32_t batch, uint32_t transaction);
+  void step_free();
+  void step_alone();
+  bool add_to_step(const Step& step, uint32_t number);
+  std::optional<uint32_t> blocking(uint32_t block, EntryId entry) const;
+  void add(uint32_t block, EntryId entry) {
+    group_.push_back({entry.batch, schedule_.pieces(block, entry.batch).piece(entry.number)});
+    numbers_[group_.size() - 1] = entry.number;
   }
-
-  // Adds the piece at `at`, or goes past what is no piece. False: nothing more can be added.
-  bool add_to_group(BlockLane where, Place& at, bool runs_free) {
-    const uint32_t batch = at.batch();
-    if (schedule_.batches_[batch].stands_alone()) {
-      if (schedule_.alone_[batch].load(std::memory_order_acquire) != kAloneInstalled) return false;
-      at = {batch + 1, 0};
-      return true;
-    }
-    LaneLists& lists = schedule_.lists(where.block, batch);
-    if (at.number() == lists.size(where.lane)) {
-      at = {batch + 1, 0};
-      return true;
-    }
-    LaneLists::Entry& entry = lists.entry(lists.entry_number(where.lane, at.number()));
-    if (runs_free) {
-      const std::atomic_ref state(entry.lanes_to_come);
-      if (state.load(std::memory_order_acquire) == LaneLists::kHasRun) {
-        at = {batch, at.number() + 1};
-        return true;
-      }
-      uint32_t waits = LaneLists::kWaits;
-      if (blocking(where.block, batch, entry) ||
-          !state.compare_exchange_strong(waits, LaneLists::kRuns, std::memory_order_acq_rel))
-        return false;
-    } else if (entry.lane_count > 1 || blocking(where.block, batch, entry)) {
-      return false;
-    }
-    group_.push_back({batch, entry.piece});
-    entries_[group_.size() - 1] = &entry;
-    at = {batch, at.number() + 1};
-    return true;
-  }
-
-  bool run_group(BlockLane where, bool runs_free) {
-    const std::span<const BatchPiece> pieces(group_);
-    for (size_t done = 0; done < pieces.size();) {
-      const uint32_t ready = schedule_.executor_.prepare(where.block, pieces.subspan(done), thread_);
-      for (uint32_t i = 0; i < ready; ++i, ++done) {
-        if (!schedule_.executor_.run(where.block, pieces[done], thread_)) {
-          fail();
-          return false;
-        }
-        if (runs_free)
-          std::atomic_ref(entries_[done]->lanes_to_come).store(LaneLists::kHasRun, std::memory_order_release);
-        schedule_.lists(where.block, pieces[done].batch).piece_has_run(pieces[done].piece.transaction);
-      }
-    }
-    schedule_.pieces_run_.fetch_add(pieces.size(), std::memory_order_relaxed);
-    return true;
-  }
-
-  // The block whose pieces of the entry's transaction have yet to run before it.
-  std::optional<uint32_t> blocking(uint32_t block, uint32_t batch, const LaneLists::Entry& entry) const {
-    const std::optional<uint32_t> procedure =
-        schedule_.executor_.procedure_of(batch, entry.piece.transaction);
-    if (!procedure) return std::nullopt;
-    for (const uint32_t recalled : schedule_.shape_[block].recalls[*procedure]) {
-      if (!schedule_.lists(recalled, batch).is_finished(entry.piece.transaction)) return recalled;
-    }
-    return std::nullopt;
-  }
-
-  // The lane stands at a piece that needs something before it may run.
-  void meet(BlockLane where, Lane& lane, Place at) {
-    LaneLists& lists = schedule_.lists(where.block, at.batch());
-    const uint32_t number = lists.entry_number(where.lane, at.number());
-    LaneLists::Entry& entry = lists.entry(number);
-    if (const auto block = blocking(where.block, at.batch(), entry))
-      return pull_transaction(*block, at.batch(), entry.piece.transaction);
-    if (entry.lane_count <= 1) return wait();  // it no longer does; or another thread runs the free piece
-    lane.go_to({at.batch(), at.number(), true});
-    // From here on the last lane to arrive moves this one.
-    if (std::atomic_ref(entry.lanes_to_come).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    group_.assign(1, {at.batch(), entry.piece});
-    entries_[0] = &entry;
-    if (!run_group(where, false)) return;
-    for (const uint32_t each : lists.lanes_of(entry))
-      schedule_.lane({where.block, each}).go_to({at.batch(), lists.place_of(each, number) + 1});
-  }
-
-  // The lane waits for the others of its piece.
-  void bring_others(BlockLane where, Place at) {
-    LaneLists& lists = schedule_.lists(where.block, at.batch());
-    const uint32_t number = lists.entry_number(where.lane, at.number());
-    for (const uint32_t other : lists.lanes_of(lists.entry(number))) {
-      const Place there(at.batch(), lists.place_of(other, number), true);
-      if (schedule_.lane({where.block, other}).place() < there)
-        return push({Frame::Kind::kLane, {where.block, other}, there, there});
-    }
-    wait();
-  }
-
-  // What has yet to run of the transaction's pieces in the block comes onto the stack.
-  void pull_transaction(uint32_t block, uint32_t batch, uint32_t transaction) {
-    LaneLists& lists = schedule_.lists(block, batch);
-    const auto [first, end] = lists.entries_of(transaction);
-    bool has_pushed = false;
-    for (uint32_t number = first; number < end; ++number) {
-      LaneLists::Entry& entry = lists.entry(number);
-      if (entry.lane_count == 0) {
-        if (std::atomic_ref(entry.lanes_to_come).load(std::memory_order_acquire) != LaneLists::kWaits)
-          continue;
-        const uint32_t free = lists.lanes();
-        push({Frame::Kind::kFree, {block, free}, {batch, lists.place_of(free, number)}, {}});
-      } else {
-        const uint32_t lane = lists.lanes_of(entry).front();
-        const Place past(batch, lists.place_of(lane, number) + 1);
-        if (schedule_.lane({block, lane}).place() >= past) continue;
-        push({Frame::Kind::kLane, {block, lane}, past, std::max(past, Place(batch + 1, 0))});
-      }
-      has_pushed = true;
-      // One at a time: a lane on the stack must stand at a later piece than those above it.
-      break;
-    }
-    if (!has_pushed) wait();
-  }
-
-  void step_free() {
-    const Frame frame = stack_.back();
-    const uint32_t batch = frame.required.batch();
-    LaneLists& lists = schedule_.lists(frame.lane.block, batch);
-    LaneLists::Entry& entry = lists.entry(lists.entry_number(frame.lane.lane, frame.required.number()));
-    const std::atomic_ref state(entry.lanes_to_come);
-    if (state.load(std::memory_order_acquire) != LaneLists::kWaits) return pop();
-    if (const auto block = blocking(frame.lane.block, batch, entry))
-      return pull_transaction(*block, batch, entry.piece.transaction);
-    uint32_t waits = LaneLists::kWaits;
-    if (state.compare_exchange_strong(waits, LaneLists::kRuns, std::memory_order_acq_rel)) {
-      group_.assign(1, {batch, entry.piece});
-      entries_[0] = &entry;
-      if (!run_group(frame.lane, true)) return;
-    }
-    pop();
-  }
-
-  void step_alone() {
-    Frame& frame = stack_.back();
-    std::atomic<uint32_t>& state = schedule_.alone_[frame.required.batch()];
-    if (state.load(std::memory_order_acquire) == kAloneInstalled) return pop();
-    for (; frame.next < schedule_.all_.size(); ++frame.next) {
-      const BlockLane lane = schedule_.all_[frame.next];
-      const Place batch = frame.required;
-      if (schedule_.lane(lane).place() >= batch) continue;
-      return push({Frame::Kind::kLane, lane, batch, batch});
-    }
-    uint32_t untaken = 0;
-    if (!state.compare_exchange_strong(untaken, 1, std::memory_order_acq_rel)) return wait();
-    if (!schedule_.executor_.run_alone(frame.required.batch())) return fail();
-    state.store(kAloneInstalled, std::memory_order_release);
-    schedule_.pieces_run_.fetch_add(1, std::memory_order_relaxed);
-    pop();
-  }
+  bool run_group(uint32_t block);
 
   DemandSchedule& schedule_;
   const ReplayThreadId thread_;
   std::vector<Frame> stack_;
   uint32_t waits_ = 0;
   std::vector<BatchPiece> group_;
-  std::array<LaneLists::Entry*, kMostInGroup> entries_;  // of the group
+  std::array<uint32_t, kMostInGroup> numbers_;  // of the group's pieces, in their batches
+  std::vector<HeldLane> held_;
 };
 
-DemandSchedule::DemandSchedule(std::vector<Block> blocks, std::vector<DemandBatch> batches, uint32_t threads,
-                               DemandExecutor& executor)
-    : shape_(std::move(blocks)), batches_(std::move(batches)), executor_(executor), alone_(batches_.size()) {
-  for (uint32_t b = 0; b < shape_.size(); ++b) {
-    auto& lanes = lanes_.emplace_back();
-    for (uint32_t l = 0; l <= shape_[b].lanes; ++l) {
-      lanes.push_back(std::make_unique<CachePadded<Lane>>());
-      all_.push_back({b, l});
+bool DemandSchedule::Pull::run() {
+  while (!stack_.empty()) {
+    if (schedule_.has_failed()) {
+      while (!stack_.empty()) pop();
+      return false;
+    }
+    switch (stack_.back().kind) {
+      case Frame::Kind::kLane:
+        step_lane();
+        break;
+      case Frame::Kind::kFree:
+        step_free();
+        break;
+      case Frame::Kind::kAlone:
+        step_alone();
+        break;
     }
   }
-  lane_count_ = all_.size();
-  for (const DemandBatch& batch : batches_) {
-    piece_count_ += batch.stands_alone() ? 1 : 0;
-    for (const auto& lists : batch.blocks) piece_count_ += lists->entry_count();
+  return !schedule_.has_failed();
+}
+
+void DemandSchedule::Pull::step_lane() {
+  Frame& frame = stack_.back();
+  const Lane& lane = schedule_.lane(frame.lane);
+  if (lane.place() >= frame.required) return pop();
+  if (!frame.has_lane) {
+    if (!take(frame.lane)) return wait();
+    frame.has_lane = true;
+    waits_ = 0;
   }
-  unsettled_.store(batches_.empty() ? 0 : lane_count_, std::memory_order_relaxed);
+  const Place at = lane.place();
+  // Another thread may just have moved it past a piece of several lanes.
+  if (at >= frame.required) return pop();
+  const BlockLane where = frame.lane;
+  const EntryId next = at.next();
+  if (at.has_arrived()) return bring_others(where, next);
+  if (!schedule_.is_open(next.batch)) {
+    return push(
+        {.kind = Frame::Kind::kAlone, .number = schedule_.installed_.load(std::memory_order_acquire)});
+  }
+  gather(where, frame.limit);
+  if (group_.empty()) return meet(where, next);
+  if (run_group(where.block)) schedule_.move(where, static_cast<uint32_t>(group_.size()));
+}
+
+// The lane's next pieces, up to the first that needs something before it may run.
+void DemandSchedule::Pull::gather(BlockLane where, Place limit) {
+  const LaneTable& table = schedule_.tables_[where.block];
+  group_.clear();
+  for (uint64_t i = table.begins[where.lane] + schedule_.lane(where).next;
+       i < table.begins[where.lane + 1] && group_.size() < kMostInGroup; ++i) {
+    const EntryId entry = table.entries[i];
+    if (Place(entry) >= limit || !schedule_.is_open(entry.batch) ||
+        !schedule_.pieces(where.block, entry.batch).has_one_lane(entry.number) ||
+        blocking(where.block, entry))
+      return;
+    add(where.block, entry);
+  }
+}
+
+bool DemandSchedule::Pull::run_group(uint32_t block) {
+  const std::span<const BatchPiece> pieces(group_);
+  for (size_t done = 0; done < pieces.size();) {
+    const uint32_t ready = schedule_.executor_.prepare(block, pieces.subspan(done), thread_);
+    for (uint32_t i = 0; i < ready; ++i, ++done) {
+      const BatchPiece& piece = pieces[done];
+      if (!schedule_.executor_.run(block, piece, thread_)) {
+        fail();
+        return false;
+      }
+      BatchPieces& of = schedule_.pieces(block, piece.batch);
+      of.piece_has_run(piece.piece.transaction);
+      if (of.lanes(numbers_[done]).empty()) {
+        of.free_has_run(numbers_[done]);
+        schedule_.left_[block].free.fetch_sub(1, std::memory_order_release);
+      }
+    }
+  }
+  schedule_.count_run(pieces.size());
+  return true;
+}
+
+// The block whose pieces of the entry's transaction have yet to run before it.
+std::optional<uint32_t> DemandSchedule::Pull::blocking(uint32_t block, EntryId entry) const {
+  if (schedule_.tables_[block].recalls_nothing) return std::nullopt;
+  const uint32_t transaction = schedule_.pieces(block, entry.batch).piece(entry.number).transaction;
+  const std::optional<uint32_t> procedure = schedule_.executor_.procedure_of(entry.batch, transaction);
+  if (!procedure) return std::nullopt;
+  for (const uint32_t recalled : schedule_.shape_[block].recalls[*procedure]) {
+    if (!schedule_.pieces(recalled, entry.batch).is_finished(transaction)) return recalled;
+  }
+  return std::nullopt;
+}
+
+// The lane stands at a piece that needs something before it may run.
+void DemandSchedule::Pull::meet(BlockLane where, EntryId next) {
+  BatchPieces& pieces = schedule_.pieces(where.block, next.batch);
+  if (const auto block = blocking(where.block, next))
+    return pull_transaction(*block, next.batch, pieces.piece(next.number).transaction);
+  if (pieces.has_one_lane(next.number)) return;  // it has just become ready
+  schedule_.lane(where).at.store(Place(next, true).bits(), std::memory_order_release);
+  // From here on the last lane to arrive moves this one.
+  if (!pieces.arrive(next.number)) return;
+  group_.clear();
+  add(where.block, next);
+  if (!run_group(where.block)) return;
+  for (const uint32_t each : pieces.lanes(next.number)) schedule_.move({where.block, each}, 1);
+}
+
+// The lane waits for the others of its piece.
+void DemandSchedule::Pull::bring_others(BlockLane where, EntryId next) {
+  const Place there(next, true);
+  for (const uint32_t other : schedule_.pieces(where.block, next.batch).lanes(next.number)) {
+    const BlockLane lane{where.block, other};
+    if (schedule_.lane(lane).place() < there)
+      return push({.kind = Frame::Kind::kLane, .lane = lane, .required = there, .limit = there});
+  }
+  wait();
+}
+
+// The first of the transaction's pieces in the block that has yet to run comes onto the stack. One at a time:
+// a lane on the stack must stand at a later piece than those above it.
+void DemandSchedule::Pull::pull_transaction(uint32_t block, uint32_t batch, uint32_t transaction) {
+  BatchPieces& pieces = schedule_.pieces(block, batch);
+  const auto [first, end] = pieces.entries_of(transaction);
+  for (uint32_t number = first; number < end; ++number) {
+    const std::span<const uint32_t> lanes = pieces.lanes(number);
+    if (lanes.empty()) {
+      if (pieces.free_state(number) != BatchPieces::Free::kWaits) continue;
+      return push({.kind = Frame::Kind::kFree, .lane = {block, 0}, .entry = {batch, number}});
+    }
+    const Place past = Place::past({batch, number});
+    const BlockLane lane{block, lanes.front()};
+    if (schedule_.lane(lane).place() >= past) continue;
+    return push({.kind = Frame::Kind::kLane,
+                 .lane = lane,
+                 .required = past,
+                 .limit = std::max(past, Place({batch + 1, 0}))});
+  }
+  wait();
+}
+
+void DemandSchedule::Pull::step_free() {
+  const uint32_t block = stack_.back().lane.block;
+  const EntryId entry = stack_.back().entry;
+  BatchPieces& pieces = schedule_.pieces(block, entry.batch);
+  switch (pieces.free_state(entry.number)) {
+    case BatchPieces::Free::kHasRun:
+      return pop();
+    case BatchPieces::Free::kRuns:
+      return wait();
+    case BatchPieces::Free::kWaits:
+      break;
+  }
+  if (!schedule_.is_open(entry.batch)) {
+    return push(
+        {.kind = Frame::Kind::kAlone, .number = schedule_.installed_.load(std::memory_order_acquire)});
+  }
+  if (const auto recalled = blocking(block, entry))
+    return pull_transaction(*recalled, entry.batch, pieces.piece(entry.number).transaction);
+  if (!pieces.take_free(entry.number)) return;
+  group_.clear();
+  add(block, entry);
+  if (run_group(block)) pop();
+}
+
+void DemandSchedule::Pull::step_alone() {
+  Frame& frame = stack_.back();
+  if (schedule_.installed_.load(std::memory_order_acquire) > frame.number) return pop();
+  const Place before({schedule_.alone_[frame.number], 0});
+  for (BlockLane& at = frame.lane; at.block < schedule_.shape_.size();) {
+    if (at.lane < schedule_.lanes(at.block)) {
+      if (schedule_.lane(at).place() < before)
+        return push({.kind = Frame::Kind::kLane, .lane = at, .required = before, .limit = before});
+      ++at.lane;
+      continue;
+    }
+    const std::vector<EntryId>& free = schedule_.tables_[at.block].free;
+    for (; frame.free < free.size() && Place(free[frame.free]) < before; ++frame.free) {
+      const EntryId entry = free[frame.free];
+      if (schedule_.pieces(at.block, entry.batch).free_state(entry.number) != BatchPieces::Free::kHasRun)
+        return push({.kind = Frame::Kind::kFree, .lane = {at.block, 0}, .entry = entry});
+    }
+    at = {at.block + 1, 0};
+    frame.free = 0;
+  }
+  uint32_t number = frame.number;
+  if (!schedule_.taken_.compare_exchange_strong(number, number + 1, std::memory_order_acq_rel)) return wait();
+  if (!schedule_.executor_.run_alone(schedule_.alone_[number])) return fail();
+  schedule_.installed_.store(number + 1, std::memory_order_release);
+  schedule_.count_run(1);
+  pop();
+}
+
+// A share of a batch's pieces in a block, in commit order, a group at a time: of as many lanes as there come.
+// A piece that can't run at once is pulled by itself.
+bool DemandSchedule::Pull::run_step(const Step& step, uint32_t share) {
+  while (!schedule_.is_open(step.batch)) {
+    if (!pull_alone(schedule_.installed_.load(std::memory_order_acquire))) return false;
+  }
+  BatchPieces& pieces = schedule_.pieces(step.block, step.batch);
+  const auto is_mine = [&](uint32_t number) {
+    if (schedule_.shares_ == 1) return true;
+    const std::span<const uint32_t> lanes = pieces.lanes(number);
+    return (lanes.empty() ? number : lanes.front()) % schedule_.shares_ == share;
+  };
+  for (uint32_t number = 0; number < pieces.size();) {
+    group_.clear();
+    held_.clear();
+    bool is_ready = true;
+    for (; number < pieces.size() && group_.size() < kMostInGroup; ++number) {
+      if (!is_mine(number)) continue;
+      is_ready = add_to_step(step, number);
+      if (!is_ready) break;
+    }
+    const bool has_run = run_group(step.block);
+    for (const HeldLane& held : held_) {
+      const BlockLane lane{step.block, held.lane};
+      if (has_run && held.pieces > 0) schedule_.move(lane, held.pieces);
+      let_go(lane);
+    }
+    if (!has_run) return false;
+    if (is_ready) continue;
+    const std::span<const uint32_t> lanes = pieces.lanes(number);
+    const EntryId entry{step.batch, number};
+    if (!(lanes.empty() ? pull_free(step.block, entry)
+                        : pull_lane({step.block, lanes.front()}, Place::past(entry))))
+      return false;
+    ++number;
+  }
+  return !schedule_.has_failed();
+}
+
+// False: the piece can't run with the group. It may have run before.
+bool DemandSchedule::Pull::add_to_step(const Step& step, uint32_t number) {
+  BatchPieces& pieces = schedule_.pieces(step.block, step.batch);
+  const EntryId entry{step.batch, number};
+  if (pieces.lanes(number).empty()) {
+    if (pieces.free_state(number) != BatchPieces::Free::kWaits) return true;
+    if (blocking(step.block, entry)) return false;
+    if (pieces.take_free(number)) add(step.block, entry);
+    return true;
+  }
+  const BlockLane lane{step.block, pieces.lanes(number).front()};
+  auto held = std::ranges::find(held_, lane.lane, &HeldLane::lane);
+  if (held == held_.end()) {
+    if (schedule_.lane(lane).place() >= Place::past(entry)) return true;
+    if (!pieces.has_one_lane(number) || !take(lane)) return false;
+    held_.push_back({lane.lane, 0});
+    held = held_.end() - 1;
+    if (schedule_.lane(lane).place() >= Place::past(entry)) return true;
+  } else if (held->pieces == 0 && schedule_.lane(lane).place() >= Place::past(entry)) {
+    return true;
+  }
+  if (!pieces.has_one_lane(number) || schedule_.place_after(lane, held->pieces) != Place(entry) ||
+      blocking(step.block, entry))
+    return false;
+  add(step.block, entry);
+  ++held->pieces;
+  return true;
+}
+
+DemandSchedule::DemandSchedule(std::vector<Block> blocks, std::vector<DemandBatch> batches, uint32_t threads,
+                               uint32_t shares, DemandExecutor& executor)
+    : shape_(std::move(blocks)),
+      batches_(std::move(batches)),
+      shares_(std::max(shares, 1U)),
+      executor_(executor),
+      tables_(shape_.size()),
+      left_(std::make_unique<Left[]>(shape_.size())) {
+  CHECK(batches_.size() < uint64_t{1} << 31);
+  for (uint32_t n = 0; n < batches_.size(); ++n) {
+    alone_before_.push_back(static_cast<uint32_t>(alone_.size()));
+    if (batches_[n].stands_alone()) alone_.push_back(n);
+    for (const auto& pieces : batches_[n].blocks) piece_count_ += pieces->size();
+  }
+  piece_count_ += alone_.size();
+  pieces_left_.store(piece_count_, std::memory_order_relaxed);
+  for_each_in_parallel(shares_, shape_.size(), [this](size_t b) { make_lanes(static_cast<uint32_t>(b)); });
+  for (const Block& block : shape_) lane_count_ += block.lanes;
+  order_steps();
   for (uint32_t t = 0; t < threads; ++t) pulls_.push_back(std::make_unique<Pull>(*this, ReplayThreadId{t}));
 }
 
 DemandSchedule::~DemandSchedule() = default;
 
+// A counting sort of the block's entries, a lane after the other.
+void DemandSchedule::make_lanes(uint32_t block) {
+  LaneTable& table = tables_[block];
+  const uint32_t lanes = shape_[block].lanes;
+  const auto for_each_entry = [&](auto&& visit) {
+    for (uint32_t n = 0; n < batches_.size(); ++n) {
+      if (batches_[n].stands_alone()) continue;
+      const BatchPieces& pieces = *batches_[n].blocks[block];
+      for (uint32_t i = 0; i < pieces.size(); ++i) visit(EntryId{n, i}, pieces.lanes(i));
+    }
+  };
+  table.recalls_nothing =
+      std::ranges::all_of(shape_[block].recalls, [](const auto& recalled) { return recalled.empty(); });
+  table.begins.assign(lanes + 1, 0);
+  for_each_entry([&](EntryId entry, std::span<const uint32_t> of) {
+    if (of.empty()) table.free.push_back(entry);
+    for (const uint32_t lane : of) ++table.begins[lane + 1];
+  });
+  for (uint32_t l = 0; l < lanes; ++l) table.begins[l + 1] += table.begins[l];
+  table.entries.resize(table.begins[lanes]);
+  std::vector<uint64_t> next(table.begins.begin(), table.begins.end() - 1);
+  for_each_entry([&](EntryId entry, std::span<const uint32_t> of) {
+    for (const uint32_t lane : of) table.entries[next[lane]++] = entry;
+  });
+  table.lanes = std::make_unique<Lane[]>(lanes);
+  uint64_t left = 0;
+  for (uint32_t l = 0; l < lanes; ++l) {
+    const Place first = place_after({block, l}, 0);
+    table.lanes[l].at.store(first.bits(), std::memory_order_relaxed);
+    left += first == Place::end() ? 0 : 1;
+  }
+  left_[block].lanes.store(left, std::memory_order_relaxed);
+  left_[block].free.store(table.free.size(), std::memory_order_relaxed);
+}
+
+// Batch by batch, and a block later than those whose outputs it recalls.
+void DemandSchedule::order_steps() {
+  std::vector<uint32_t> depth(shape_.size(), 0);
+  uint32_t deepest = 0;
+  for (uint32_t b = 0; b < shape_.size(); ++b) {
+    for (const auto& recalled : shape_[b].recalls) {
+      for (const uint32_t before : recalled) {
+        CHECK(before < b);
+        depth[b] = std::max(depth[b], depth[before] + 1);
+      }
+    }
+    deepest = std::max(deepest, depth[b]);
+  }
+  // A batch that stands alone waits for all before it.
+  const uint32_t lag = alone_.empty() ? kLag : 0;
+  for (uint64_t time = 0; time < batches_.size() + uint64_t{lag} * deepest; ++time) {
+    for (uint32_t b = 0; b < shape_.size(); ++b) {
+      const uint64_t late = uint64_t{lag} * depth[b];
+      if (time < late || time - late >= batches_.size()) continue;
+      const auto n = static_cast<uint32_t>(time - late);
+      if (!batches_[n].stands_alone() && batches_[n].blocks[b]->size() > 0) steps_.push_back({b, n});
+    }
+  }
+}
+
+DemandSchedule::Place DemandSchedule::place_after(BlockLane at, uint32_t entries) const {
+  const LaneTable& table = tables_[at.block];
+  const uint64_t next = table.begins[at.lane] + table.lanes[at.lane].next + entries;
+  return next < table.begins[at.lane + 1] ? Place(table.entries[next]) : Place::end();
+}
+
+void DemandSchedule::move(BlockLane at, uint32_t entries) {
+  Lane& moved = lane(at);
+  const Place place = place_after(at, entries);
+  moved.next += entries;
+  moved.at.store(place.bits(), std::memory_order_release);
+  if (place == Place::end()) left_[at.block].lanes.fetch_sub(1, std::memory_order_release);
+}
+
 bool DemandSchedule::is_settled(BlockLane at) const {
-  return lane(at).place() >= end();
+  return lane(at).place() == Place::end() && installed_.load(std::memory_order_acquire) == alone_.size();
 }
 
 bool DemandSchedule::is_settled_block(uint32_t block) const {
-  return std::ranges::all_of(lanes_[block], [&](const auto& lane) { return (**lane).place() >= end(); });
+  return left_[block].lanes.load(std::memory_order_acquire) == 0 &&
+         left_[block].free.load(std::memory_order_acquire) == 0 &&
+         installed_.load(std::memory_order_acquire) == alone_.size();
 }
 
-bool DemandSchedule::pull(BlockLane at, Place required, ReplayThreadId thread) {
-  if (lane(at).place() >= required) return !has_failed();
-  return pulls_[thread.value]->run(at, required);
+bool DemandSchedule::settle_alone(ReplayThreadId thread) {
+  for (uint32_t n = installed_.load(std::memory_order_acquire); n < alone_.size(); ++n) {
+    if (!pulls_[thread.value]->pull_alone(n)) return false;
+  }
+  return !has_failed();
 }
 
 bool DemandSchedule::settle(BlockLane at, ReplayThreadId thread) {
-  return pull(at, end(), thread);
+  if (!settle_alone(thread)) return false;
+  return lane(at).place() == Place::end() || pulls_[thread.value]->pull_lane(at, Place::end());
 }
 
 bool DemandSchedule::settle_block(uint32_t block, ReplayThreadId thread) {
-  for (uint32_t l = 0; l <= shape_[block].lanes; ++l) {
+  for (uint32_t l = 0; l < shape_[block].lanes; ++l) {
     if (!settle({block, l}, thread)) return false;
   }
-  return true;
+  for (const EntryId entry : tables_[block].free) {
+    if (pieces(block, entry.batch).free_state(entry.number) != BatchPieces::Free::kHasRun &&
+        !pulls_[thread.value]->pull_free(block, entry))
+      return false;
+  }
+  return settle_alone(thread);
 }
 
 bool DemandSchedule::go_on(ReplayThreadId thread) {
   const uint64_t step = next_step_.fetch_add(1, std::memory_order_relaxed);
-  if (step >= batches_.size() * lane_count_) return false;
-  const auto batch = static_cast<uint32_t>(step / lane_count_);
-  return pull(all_[step % lane_count_], {batch + 1, 0}, thread);
+  if (step < steps_.size() * shares_)
+    return pulls_[thread.value]->run_step(steps_[step / shares_], static_cast<uint32_t>(step % shares_));
+  // What others have begun is theirs to end.
+  while (settle_alone(thread) && !is_settled()) std::this_thread::sleep_for(kRestInterval);
+  return false;
 }
 
 }  // namespace mneme

@@ -4,6 +4,7 @@
 // in random lanes, which leave marks in plain memory: under ThreadSanitizer a missing hand-over is a race.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <thread>
@@ -49,9 +50,8 @@ struct RandomLog {
     for (uint32_t t = 0; t < transactions; ++t)
       procedures.back().push_back(random() % (kDemandProcedures + 1));
     for (uint32_t b = 0; b < kDemandBlocks; ++b) {
-      auto made = std::make_unique<LaneLists>(transactions, shape[b].lanes, true);
+      auto made = std::make_unique<BatchPieces>(transactions, shape[b].lanes, true);
       for (uint32_t t = 0; t < transactions; ++t) add_pieces(*made, b, t);
-      made->finish();
       lists.back().push_back(made.get());
       batch.blocks.push_back(std::move(made));
     }
@@ -59,7 +59,7 @@ struct RandomLog {
 
   bool stands_alone(uint32_t batch) const { return lists[batch].empty(); }
 
-  void add_pieces(LaneLists& to, uint32_t block, uint32_t transaction) {
+  void add_pieces(BatchPieces& to, uint32_t block, uint32_t transaction) {
     for (uint32_t parts = random() % 3; parts > 0; --parts) {
       const Piece piece{transaction, PiecePart::iteration(parts)};
       const uint32_t kind = random() % 8;
@@ -78,7 +78,7 @@ struct RandomLog {
   std::mt19937 random;
   std::vector<DemandSchedule::Block> shape;
   std::vector<DemandBatch> batches;               // until the schedule has them
-  std::vector<std::vector<LaneLists*>> lists;     // of these, by batch and block; none where it stands alone
+  std::vector<std::vector<BatchPieces*>> lists;   // of these, by batch and block; none where it stands alone
   std::vector<std::vector<uint32_t>> procedures;  // by batch and transaction; kDemandProcedures: ad hoc
 };
 
@@ -89,8 +89,8 @@ class MarkingExecutor final : public DemandExecutor {
     for (uint32_t b = 0; b < kDemandBlocks; ++b) {
       last_.emplace_back(log.shape[b].lanes, 0);
       has_run_.emplace_back();
-      for (const std::vector<LaneLists*>& batch : log.lists)
-        has_run_.back().emplace_back(batch.empty() ? 0 : batch[b]->entry_count(), 0);
+      for (const std::vector<BatchPieces*>& batch : log.lists)
+        has_run_.back().emplace_back(batch.empty() ? 0 : batch[b]->size(), 0);
     }
     alone_.resize(log.lists.size(), 0);
   }
@@ -99,13 +99,13 @@ class MarkingExecutor final : public DemandExecutor {
     return static_cast<uint32_t>(1 + pieces.size() / 2);
   }
   bool run(uint32_t block, const BatchPiece& piece, ReplayThreadId) override {
-    LaneLists& lists = *log_.lists[piece.batch][block];
+    BatchPieces& lists = *log_.lists[piece.batch][block];
     const uint32_t transaction = piece.piece.transaction;
     const auto [first, end] = lists.entries_of(transaction);
     for (uint32_t e = first; e < end; ++e) {
-      if (!(lists.entry(e).piece == piece.piece)) continue;
+      if (!(lists.piece(e) == piece.piece)) continue;
       EXPECT_EQ(has_run_[block][piece.batch][e]++, 0);
-      for (const uint32_t lane : lists.lanes_of(lists.entry(e))) {
+      for (const uint32_t lane : lists.lanes(e)) {
         EXPECT_LE(last_[block][lane], demand_number(piece.batch, transaction));
         last_[block][lane] = demand_number(piece.batch, transaction);
       }
@@ -141,13 +141,15 @@ class MarkingExecutor final : public DemandExecutor {
       for (const int runs : has_run_[b][batch]) EXPECT_EQ(runs, 1);
     }
   }
-  // What the lane's pieces did is there.
-  void expect_settled(BlockLane lane) const {
+  // What the pieces of the lane, or of all lanes, did is there.
+  void expect_settled(uint32_t block, std::optional<uint32_t> lane) const {
     for (uint32_t n = 0; n < log_.lists.size(); ++n) {
       if (log_.stands_alone(n)) continue;
-      LaneLists& lists = *log_.lists[n][lane.block];
-      for (uint32_t i = 0; i < lists.size(lane.lane); ++i)
-        EXPECT_EQ(has_run_[lane.block][n][lists.entry_number(lane.lane, i)], 1);
+      const BatchPieces& pieces = *log_.lists[n][block];
+      for (uint32_t e = 0; e < pieces.size(); ++e) {
+        if (lane && std::ranges::count(pieces.lanes(e), *lane) == 0) continue;
+        EXPECT_EQ(has_run_[block][n][e], 1);
+      }
     }
   }
 
@@ -167,7 +169,7 @@ void run_random_log(uint32_t seed) {
   SCOPED_TRACE(seed);
   RandomLog log(seed);
   MarkingExecutor executor(log);
-  DemandSchedule schedule(log.shape, std::move(log.batches), kDemandThreads, executor);
+  DemandSchedule schedule(log.shape, std::move(log.batches), kDemandThreads, 1 + seed % 3, executor);
   const uint32_t askers = seed % kDemandThreads;
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < kDemandThreads; ++t) {
@@ -176,10 +178,16 @@ void run_random_log(uint32_t seed) {
       const ReplayThreadId thread{t};
       for (uint32_t i = 0; t < askers && i < 6; ++i) {
         const auto block = static_cast<uint32_t>(random() % kDemandBlocks);
-        const BlockLane lane{block, static_cast<uint32_t>(random() % (log.shape[block].lanes + 1))};
+        if (random() % 4 == 0) {
+          EXPECT_TRUE(schedule.settle_block(block, thread));
+          EXPECT_TRUE(schedule.is_settled_block(block));
+          executor.expect_settled(block, std::nullopt);
+          continue;
+        }
+        const BlockLane lane{block, static_cast<uint32_t>(random() % log.shape[block].lanes)};
         EXPECT_TRUE(schedule.settle(lane, thread));
         EXPECT_TRUE(schedule.is_settled(lane));
-        executor.expect_settled(lane);
+        executor.expect_settled(block, lane.lane);
       }
       while (schedule.go_on(thread)) {
       }
