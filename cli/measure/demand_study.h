@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "cli/output/output.h"
 #include "recovery/database/recover.h"
+#include "recovery/demand/demand_recovery.h"
 #include "workloads/shared/workload.h"
 
 namespace mneme {

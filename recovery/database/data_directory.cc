@@ -16,6 +16,7 @@
 #include "logging/reading/remote_recovery.h"
 #include "recovery/database/private_files.h"
 #include "recovery/database/standby_base.h"
+#include "recovery/demand/demand_recovery.h"
 #include "recovery/log/catalog_file.h"
 
 namespace mneme {
@@ -60,7 +61,7 @@ class WorkingDatabaseMaker {
     if (beats(options))
       working.beat_ = std::make_unique<LogBeat>(*working.log_, WorkerId{options.appenders()});
   }
-  static void begin_rest(WorkingDatabase& working, std::unique_ptr<DemandRecovery> rest) {
+  static void begin_rest(WorkingDatabase& working, std::shared_ptr<DemandRecovery> rest) {
     working.rest_ = std::move(rest);
     working.rest_->start();
   }
@@ -160,6 +161,18 @@ Result<CreatedDatabase> create_database(const std::string& directory, std::uniqu
   RETURN_IF_ERROR(WorkingDatabaseMaker::start(created.working, std::move(*file), std::move(program),
                                               std::move(database), LogContents{}, options.log));
   return created;
+}
+
+bool WorkingDatabase::is_recovered() const {
+  return rest_ == nullptr || rest_->is_settled();
+}
+
+bool WorkingDatabase::recovery_has_failed() const {
+  return rest_ != nullptr && rest_->has_failed();
+}
+
+Result<void> WorkingDatabase::finish_recovery() {
+  return rest_ == nullptr ? Result<void>() : rest_->finish();
 }
 
 void WorkingDatabase::replace(std::unique_ptr<Program> program) {

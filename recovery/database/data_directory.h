@@ -67,12 +67,12 @@ class WorkingDatabase {
 
   // Whether all of the log is in the rows. If it was opened on demand (RecoverOptions::on_demand), what is left
   // is replayed while transactions run; once true, it stays so.
-  bool is_recovered() const { return rest_ == nullptr || rest_->is_settled(); }
+  bool is_recovered() const;
   // nullptr: it was not opened on demand, or nothing was left.
   DemandRecovery* rest() { return rest_.get(); }
-  bool recovery_has_failed() const { return rest_ != nullptr && rest_->has_failed(); }
+  bool recovery_has_failed() const;
   // Waits for that. An error: the log and the rows do not fit each other, and the database is not to be used.
-  Result<void> finish_recovery() { return rest_ == nullptr ? Result<void>() : rest_->finish(); }
+  Result<void> finish_recovery();
 
   // Whether it is a standby's.
   bool is_standby() const { return standby_log_ != nullptr && standby_log_->follows(); }
@@ -93,7 +93,7 @@ class WorkingDatabase {
   std::unique_ptr<ManifestFile> manifest_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Database> database_;
-  std::unique_ptr<DemandRecovery> rest_;
+  std::shared_ptr<DemandRecovery> rest_;  // one owner
   std::unique_ptr<DirectoryLog> log_;
   StandbyLog* standby_log_ = nullptr;  // log_, where it is one
   std::unique_ptr<LogBeat> beat_;      // of a log that standbys may follow

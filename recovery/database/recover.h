@@ -29,12 +29,13 @@
 #include "procedures/binder/program.h"
 #include "procedures/native/compiled_units.h"
 #include "recovery/database/recovery_schemes.h"
-#include "recovery/demand/demand_recovery.h"
 #include "recovery/log/catalog_file.h"
 #include "recovery/log/recovery_report.h"
 #include "recovery/log/replay.h"
 
 namespace mneme {
+
+class DemandRecovery;
 
 // "pipelined", "synchronous", "static".
 Result<ReplayLevel> replay_level(std::string_view name);
@@ -79,7 +80,7 @@ struct RecoveredDatabase {
   LogContents log;  // perhaps it is not kept
   RecoveryReport report;
   // What on_demand has left: none where nothing is, else to be started, with the log moved to it.
-  std::unique_ptr<DemandRecovery> rest;
+  std::shared_ptr<DemandRecovery> rest;  // one owner
 };
 
 // Holds the directory for reading meanwhile: refused while another process works on it.

@@ -1,6 +1,7 @@
 #include "recovery/demand/demand_recovery.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/check.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr uint64_t kFirstShareIntervalNs = 1'000'000;
 constexpr size_t kMostShares = 400;
+constexpr std::chrono::microseconds kGiveWay{100};
 
 double seconds_of(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
@@ -67,8 +69,15 @@ void DemandRecovery::start(std::function<void()> ended) {
 
 void DemandRecovery::go_on(uint32_t thread) {
   DemandReplay& replay = *parts_.replay;
+  const uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
   while (!is_stopped_.load(std::memory_order_relaxed) && replay.go_on(ReplayThreadId{workers_ + thread})) {
     if (thread == 0) note_share();
+    // What is asked for comes first, where there are not cores for all.
+    while (thread + asking_.load(std::memory_order_relaxed) >= cores &&
+           !is_stopped_.load(std::memory_order_relaxed)) {
+      std::this_thread::sleep_for(kGiveWay);
+      if (thread == 0) note_share();
+    }
   }
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1 && !is_stopped_.load(std::memory_order_relaxed))
     end();
@@ -143,9 +152,12 @@ bool DemandRecovery::settle(Visitor& visitor, WorkerId worker) {
   const auto is_settled = [&](const SettlingRules::Need& need) { return replay.is_settled(need); };
   if (std::ranges::all_of(visitor.needs, is_settled)) return true;
   const uint64_t begin_ns = monotonic_ns();
-  for (const SettlingRules::Need& need : visitor.needs) {
-    if (!replay.settle(need, ReplayThreadId{worker.value})) return false;
-  }
+  asking_.fetch_add(1, std::memory_order_relaxed);
+  const bool settled = std::ranges::all_of(visitor.needs, [&](const SettlingRules::Need& need) {
+    return replay.settle(need, ReplayThreadId{worker.value});
+  });
+  asking_.fetch_sub(1, std::memory_order_relaxed);
+  if (!settled) return false;
   ++visitor.waits;
   visitor.longest_wait_ns = std::max(visitor.longest_wait_ns, monotonic_ns() - begin_ns);
   return true;

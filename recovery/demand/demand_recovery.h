@@ -115,6 +115,9 @@ class DemandRecovery final : public AccessGate {
   uint64_t share_interval_ns_;
   std::atomic<uint32_t> running_{
       0};  // threads of go_on(); the last one to end sees what the others did (acq_rel)
+  // Workers that wait for rows: written by them, read by the threads that replay the rest, which make room.
+  // Relaxed: it carries nothing.
+  std::atomic<uint32_t> asking_{0};
   std::atomic<bool> is_stopped_{false};  // by the destructor; relaxed: it carries nothing
   std::atomic<bool> is_settled_{false};  // written by end(), as the next one is
   std::atomic<bool> has_failed_{false};

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/check.h"
@@ -22,15 +22,27 @@ ReplayOptions demand_options(ReplayOptions options) {
   return options;
 }
 
-// The blocks that record what the procedure's slice in the block recalls.
-std::vector<uint32_t> recalled_blocks(const LocalGraph& local, const Slice& slice) {
-  std::set<uint32_t> blocks;
+// Whether the slices' pieces are the iterations of one loop.
+bool share_loop(const Slice& one, const Slice& other) {
+  if (!one.iterations_independent || !other.iterations_independent) return false;
+  const ir::Statement* const first = one.iteration_loop();
+  const ir::Statement* const second = other.iteration_loop();
+  return first != nullptr && second != nullptr && first->where.line == second->where.line &&
+         first->where.column == second->where.column;
+}
+
+// The blocks that record what the procedure's slice recalls.
+std::vector<DemandSchedule::Recalled> recalled_blocks(const LocalGraph& local, const Slice& slice) {
+  std::map<uint32_t, bool> blocks;  // and whether iteration by iteration
   for (const OperationId operation : recalled_operations(slice)) {
     for (const Slice& other : local.slices) {
-      if (std::ranges::count(recorded_operations(other), operation) > 0) blocks.insert(other.block.value);
+      if (std::ranges::count(recorded_operations(other), operation) > 0)
+        blocks.emplace(other.block.value, share_loop(slice, other));
     }
   }
-  return {blocks.begin(), blocks.end()};
+  std::vector<DemandSchedule::Recalled> recalled;
+  for (const auto& [block, by_iteration] : blocks) recalled.push_back({block, by_iteration});
+  return recalled;
 }
 
 }  // namespace
@@ -44,13 +56,13 @@ DemandReplay::DemandReplay(Database& database, const Program& program, const Dep
       groups_(options_.threads) {
   const size_t blocks = runner_.dispatch().blocks().size();
   is_recalled_.assign(blocks, false);
-  recalls_.assign(blocks, std::vector<std::vector<uint32_t>>(graph.procedures.size()));
+  recalls_.assign(blocks, std::vector<std::vector<DemandSchedule::Recalled>>(graph.procedures.size()));
   for (const Block& block : graph.blocks) {
     for (const BlockMember& member : block.members) {
       const LocalGraph& local = graph.local(member.procedure);
-      std::vector<uint32_t>& recalls = recalls_[block.id.value][member.procedure.value];
+      std::vector<DemandSchedule::Recalled>& recalls = recalls_[block.id.value][member.procedure.value];
       recalls = recalled_blocks(local, local.slices[member.slice.value]);
-      for (const uint32_t recalled : recalls) is_recalled_[recalled] = true;
+      for (const DemandSchedule::Recalled& recalled : recalls) is_recalled_[recalled.block] = true;
     }
   }
 }

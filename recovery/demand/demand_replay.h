@@ -80,9 +80,9 @@ class DemandReplay final : private DemandExecutor {
   const DependencyGraph& graph_;
   const ReplayOptions options_;
   PieceRunner runner_;
-  std::vector<LanePlacement> placements_;                    // by block
-  std::vector<bool> is_recalled_;                            // by block
-  std::vector<std::vector<std::vector<uint32_t>>> recalls_;  // by block and procedure
+  std::vector<LanePlacement> placements_;                                    // by block
+  std::vector<bool> is_recalled_;                                            // by block
+  std::vector<std::vector<std::vector<DemandSchedule::Recalled>>> recalls_;  // by block and procedure
   std::vector<Batch> batches_;
   std::vector<std::vector<PlacedPiece>> groups_;  // by thread
   std::unique_ptr<SettlingRules> rules_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/memory/prefetch.h"
 #include "base/parallel.h"
 #include "base/spin.h"
 
@@ -22,6 +23,20 @@ constexpr uint32_t kSpins = 64;
 // deeper in the graph: then they are ready, as a rule, where several threads go on.
 constexpr uint32_t kLag = 2;
 constexpr std::chrono::microseconds kRestInterval{50};
+// How many entries ahead a lane is asked for, and then where its next entry stands.
+constexpr uint32_t kLanesAhead = 16;
+constexpr uint32_t kEntriesAhead = 8;
+
+// Whether both are iterations of a loop, and not the same.
+bool are_other_iterations(const Piece& one, const Piece& other) {
+  const auto iteration_of = [](const Piece& piece) {
+    return piece.part.visit([](CallPart part) { return part.iteration; },
+                            [](uint32_t) { return std::optional<uint32_t>(); });
+  };
+  const std::optional<uint32_t> first = iteration_of(one);
+  const std::optional<uint32_t> second = iteration_of(other);
+  return first && second && first != second;
+}
 
 }  // namespace
 
@@ -94,11 +109,13 @@ class DemandSchedule::Pull {
   void gather(BlockLane where, Place limit);
   void meet(BlockLane where, EntryId next);
   void bring_others(BlockLane where, EntryId next);
-  void pull_transaction(uint32_t block, uint32_t batch, uint32_t transaction);
+  void pull_recalled(const Recalled& recalled, uint32_t batch, Piece by);
+  bool has_run(uint32_t block, EntryId entry) const;
   void step_free();
   void step_alone();
+  void ask_ahead(const Step& step, uint32_t number) const;
   bool add_to_step(const Step& step, uint32_t number);
-  std::optional<uint32_t> blocking(uint32_t block, EntryId entry) const;
+  std::optional<Recalled> blocking(uint32_t block, EntryId entry) const;
   void add(uint32_t block, EntryId entry) {
     group_.push_back({entry.batch, schedule_.pieces(block, entry.batch).piece(entry.number)});
     numbers_[group_.size() - 1] = entry.number;
@@ -196,14 +213,29 @@ bool DemandSchedule::Pull::run_group(uint32_t block) {
   return true;
 }
 
-// The block whose pieces of the entry's transaction have yet to run before it.
-std::optional<uint32_t> DemandSchedule::Pull::blocking(uint32_t block, EntryId entry) const {
+bool DemandSchedule::Pull::has_run(uint32_t block, EntryId entry) const {
+  BatchPieces& pieces = schedule_.pieces(block, entry.batch);
+  const std::span<const uint32_t> lanes = pieces.lanes(entry.number);
+  if (lanes.empty()) return pieces.free_state(entry.number) == BatchPieces::Free::kHasRun;
+  return schedule_.lane({block, lanes.front()}).place() >= Place::past(entry);
+}
+
+// The block with pieces of the entry's transaction that have yet to run before it.
+std::optional<DemandSchedule::Recalled> DemandSchedule::Pull::blocking(uint32_t block, EntryId entry) const {
   if (schedule_.tables_[block].recalls_nothing) return std::nullopt;
-  const uint32_t transaction = schedule_.pieces(block, entry.batch).piece(entry.number).transaction;
-  const std::optional<uint32_t> procedure = schedule_.executor_.procedure_of(entry.batch, transaction);
+  const Piece piece = schedule_.pieces(block, entry.batch).piece(entry.number);
+  const std::optional<uint32_t> procedure = schedule_.executor_.procedure_of(entry.batch, piece.transaction);
   if (!procedure) return std::nullopt;
-  for (const uint32_t recalled : schedule_.shape_[block].recalls[*procedure]) {
-    if (!schedule_.pieces(recalled, entry.batch).is_finished(transaction)) return recalled;
+  for (const Recalled& recalled : schedule_.shape_[block].recalls[*procedure]) {
+    BatchPieces& pieces = schedule_.pieces(recalled.block, entry.batch);
+    if (pieces.is_finished(piece.transaction)) continue;
+    if (!recalled.by_iteration) return recalled;
+    const auto [first, end] = pieces.entries_of(piece.transaction);
+    for (uint32_t number = first; number < end; ++number) {
+      if (!are_other_iterations(piece, pieces.piece(number)) &&
+          !has_run(recalled.block, {entry.batch, number}))
+        return recalled;
+    }
   }
   return std::nullopt;
 }
@@ -211,8 +243,8 @@ std::optional<uint32_t> DemandSchedule::Pull::blocking(uint32_t block, EntryId e
 // The lane stands at a piece that needs something before it may run.
 void DemandSchedule::Pull::meet(BlockLane where, EntryId next) {
   BatchPieces& pieces = schedule_.pieces(where.block, next.batch);
-  if (const auto block = blocking(where.block, next))
-    return pull_transaction(*block, next.batch, pieces.piece(next.number).transaction);
+  if (const auto recalled = blocking(where.block, next))
+    return pull_recalled(*recalled, next.batch, pieces.piece(next.number));
   if (pieces.has_one_lane(next.number)) return;  // it has just become ready
   schedule_.lane(where).at.store(Place(next, true).bits(), std::memory_order_release);
   // From here on the last lane to arrive moves this one.
@@ -234,22 +266,21 @@ void DemandSchedule::Pull::bring_others(BlockLane where, EntryId next) {
   wait();
 }
 
-// The first of the transaction's pieces in the block that has yet to run comes onto the stack. One at a time:
-// a lane on the stack must stand at a later piece than those above it.
-void DemandSchedule::Pull::pull_transaction(uint32_t block, uint32_t batch, uint32_t transaction) {
+// The first of the pieces that `by` recalls, and that has yet to run, comes onto the stack. One at a time: a
+// lane on the stack must stand at a later piece than those above it.
+void DemandSchedule::Pull::pull_recalled(const Recalled& recalled, uint32_t batch, Piece by) {
+  const uint32_t block = recalled.block;
   BatchPieces& pieces = schedule_.pieces(block, batch);
-  const auto [first, end] = pieces.entries_of(transaction);
+  const auto [first, end] = pieces.entries_of(by.transaction);
   for (uint32_t number = first; number < end; ++number) {
+    if (recalled.by_iteration && are_other_iterations(by, pieces.piece(number))) continue;
+    const EntryId entry{batch, number};
+    if (has_run(block, entry)) continue;
     const std::span<const uint32_t> lanes = pieces.lanes(number);
-    if (lanes.empty()) {
-      if (pieces.free_state(number) != BatchPieces::Free::kWaits) continue;
-      return push({.kind = Frame::Kind::kFree, .lane = {block, 0}, .entry = {batch, number}});
-    }
-    const Place past = Place::past({batch, number});
-    const BlockLane lane{block, lanes.front()};
-    if (schedule_.lane(lane).place() >= past) continue;
+    if (lanes.empty()) return push({.kind = Frame::Kind::kFree, .lane = {block, 0}, .entry = entry});
+    const Place past = Place::past(entry);
     return push({.kind = Frame::Kind::kLane,
-                 .lane = lane,
+                 .lane = {block, lanes.front()},
                  .required = past,
                  .limit = std::max(past, Place({batch + 1, 0}))});
   }
@@ -273,7 +304,7 @@ void DemandSchedule::Pull::step_free() {
         {.kind = Frame::Kind::kAlone, .number = schedule_.installed_.load(std::memory_order_acquire)});
   }
   if (const auto recalled = blocking(block, entry))
-    return pull_transaction(*recalled, entry.batch, pieces.piece(entry.number).transaction);
+    return pull_recalled(*recalled, entry.batch, pieces.piece(entry.number));
   if (!pieces.take_free(entry.number)) return;
   group_.clear();
   add(block, entry);
@@ -325,6 +356,7 @@ bool DemandSchedule::Pull::run_step(const Step& step, uint32_t share) {
     held_.clear();
     bool is_ready = true;
     for (; number < pieces.size() && group_.size() < kMostInGroup; ++number) {
+      ask_ahead(step, number);
       if (!is_mine(number)) continue;
       is_ready = add_to_step(step, number);
       if (!is_ready) break;
@@ -345,6 +377,25 @@ bool DemandSchedule::Pull::run_step(const Step& step, uint32_t share) {
     ++number;
   }
   return !schedule_.has_failed();
+}
+
+// A block has more lanes than the cache holds.
+void DemandSchedule::Pull::ask_ahead(const Step& step, uint32_t number) const {
+  const BatchPieces& pieces = schedule_.pieces(step.block, step.batch);
+  const LaneTable& table = schedule_.tables_[step.block];
+  const auto lane_at = [&](uint32_t ahead) -> std::optional<uint32_t> {
+    if (number + ahead >= pieces.size() || !pieces.has_one_lane(number + ahead)) return std::nullopt;
+    return pieces.lanes(number + ahead).front();
+  };
+  if (const auto lane = lane_at(kLanesAhead)) {
+    prefetch_line(&table.lanes[*lane]);
+    prefetch_line(&table.begins[*lane]);
+  }
+  if (const auto lane = lane_at(kEntriesAhead)) {
+    // Perhaps it is on its way to another thread's: the place is only asked for.
+    const uint64_t next = table.begins[*lane] + 1;
+    if (next < table.entries.size()) prefetch_line(&table.entries[next]);
+  }
 }
 
 // False: the piece can't run with the group. It may have run before.
@@ -441,9 +492,9 @@ void DemandSchedule::order_steps() {
   uint32_t deepest = 0;
   for (uint32_t b = 0; b < shape_.size(); ++b) {
     for (const auto& recalled : shape_[b].recalls) {
-      for (const uint32_t before : recalled) {
-        CHECK(before < b);
-        depth[b] = std::max(depth[b], depth[before] + 1);
+      for (const Recalled& before : recalled) {
+        CHECK(before.block < b);
+        depth[b] = std::max(depth[b], depth[before.block] + 1);
       }
     }
     deepest = std::max(deepest, depth[b]);

@@ -81,10 +81,15 @@ struct DemandBatch {
 
 class DemandSchedule {
  public:
+  struct Recalled {
+    uint32_t block = 0;
+    // A piece of one iteration recalls what the same iteration has recorded there, and nothing else.
+    bool by_iteration = false;
+  };
   struct Block {
     uint32_t lanes = 1;
     // By procedure: the blocks whose outputs its pieces here recall. These come before it.
-    std::vector<std::vector<uint32_t>> recalls;
+    std::vector<std::vector<Recalled>> recalls;
   };
 
   // `threads`: that settle() and go_on() are called by, at most. `shares`: by how many go_on() is called, or a

@@ -33,7 +33,7 @@ struct RandomLog {
       block.recalls.resize(kDemandProcedures);
       for (uint32_t p = 0; p < kDemandProcedures; ++p) {
         for (uint32_t before = 0; before < b; ++before) {
-          if (random() % 3 == 0) block.recalls[p].push_back(before);
+          if (random() % 3 == 0) block.recalls[p].push_back({before, random() % 2 == 0});
         }
       }
     }
@@ -113,8 +113,8 @@ class MarkingExecutor final : public DemandExecutor {
     }
     const uint32_t procedure = log_.procedures[piece.batch][transaction];
     if (procedure < kDemandProcedures) {
-      for (const uint32_t recalled : log_.shape[block].recalls[procedure])
-        expect_all_run(recalled, piece.batch, transaction);
+      for (const DemandSchedule::Recalled& recalled : log_.shape[block].recalls[procedure])
+        expect_recalled(recalled, piece);
     }
     for (uint32_t before = 0; before < piece.batch; ++before) {
       if (!log_.stands_alone(before)) continue;
@@ -154,9 +154,14 @@ class MarkingExecutor final : public DemandExecutor {
   }
 
  private:
-  void expect_all_run(uint32_t block, uint32_t batch, uint32_t transaction) const {
-    const auto [first, end] = log_.lists[batch][block]->entries_of(transaction);
-    for (uint32_t e = first; e < end; ++e) EXPECT_EQ(has_run_[block][batch][e], 1);
+  // All pieces of the transaction, or those of the same iteration.
+  void expect_recalled(const DemandSchedule::Recalled& recalled, const BatchPiece& by) const {
+    const BatchPieces& pieces = *log_.lists[by.batch][recalled.block];
+    const auto [first, end] = pieces.entries_of(by.piece.transaction);
+    for (uint32_t e = first; e < end; ++e) {
+      if (recalled.by_iteration && !(pieces.piece(e).part == by.piece.part)) continue;
+      EXPECT_EQ(has_run_[recalled.block][by.batch][e], 1);
+    }
   }
 
   const RandomLog& log_;
