@@ -21,6 +21,7 @@
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
 #include "cli/output/output.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 
 namespace mneme {
@@ -69,6 +70,7 @@ struct CrashCommand {
   std::map<std::string, SchemeTotal> schemes;
 
   Result<void> run(const CLI::App& command) {
+    provenance_ = Provenance(directory);
     RETURN_IF_ERROR(settings.check_options(command));
     const Result<LogContent> wanted_content = content.content();
     if (!wanted_content) return wanted_content.error();
@@ -279,9 +281,11 @@ struct CrashCommand {
       json["replay"] = name_of(recovery_.replay.level);
       add_analysis(json, *last_analysis_);
     }
+    provenance_.add_to(json, settings.options.seed);
     return json;
   }
 
+  Provenance provenance_;
   uint64_t acknowledged_before_ = 0;
   uint64_t logged_before_ = 0;  // by the round before on the same directory
   uint64_t holes_before_ = 0;

@@ -15,6 +15,7 @@
 #include "cli/output/parse_error_text.h"
 #include "logging/remote/remote_device.h"
 #include "logging/replicated/replicated_device.h"
+#include "measurement/machine/build.h"
 
 namespace {
 
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
   program.failure_message([](const CLI::App* app, const CLI::Error& error) {
     return fmt::format("mneme: {}\n", mneme::parse_error_text(*app, error));
   });
-  program.set_version_flag("--version", "mneme " MNEME_VERSION);
+  program.set_version_flag("--version", mneme::version_text(mneme::this_build()));
   mneme::Action chosen;
   mneme::add_commands(program, chosen);
 

@@ -15,6 +15,7 @@
 #include "cli/option/output_options.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 #include "cli/output/trace_file.h"
 #include "engine/transaction/digest.h"
@@ -52,6 +53,7 @@ struct RecoverCommand {
   Output output;
 
   Result<void> run(const CLI::App& command) const {
+    const Provenance provenance(directory);
     RecoverOptions options;
     const Result<ReplayLevel> level = replay_level(replay);
     if (!level) return level.error();
@@ -122,6 +124,7 @@ struct RecoverCommand {
       output.text(simulation_text(simulated, report));
       json["simulation"] = simulation_json(simulated, report);
     }
+    provenance.add_to(json);
     return output.json(json);
   }
 

@@ -8,6 +8,7 @@
 #include "cli/command/commands.h"
 #include "cli/measure/driver.h"
 #include "cli/measure/recovery_text.h"
+#include "cli/measure/second_by_second.h"
 #include "cli/measure/touch_ahead.h"
 #include "cli/measure/workload_database.h"
 #include "cli/option/checkpoint_settings.h"
@@ -20,6 +21,7 @@
 #include "cli/option/workload_settings.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 #include "logging/commit/order_log.h"
 
@@ -41,6 +43,7 @@ struct RunCommand {
   uint64_t transactions = 0;
   double warmup = 0;
   double rate = 0;
+  std::string histogram;
   ExecutionOption execution;
   ConcurrencyOption concurrency;
   std::string prefetch = "on";
@@ -49,6 +52,7 @@ struct RunCommand {
   Output output;
 
   Result<void> run(const CLI::App& command) {
+    provenance_ = Provenance(content.is_off() ? "" : directory);
     RETURN_IF_ERROR(settings.check_options(command));
     elr_ = concurrency.elr;
     RETURN_IF_ERROR(touch_ahead.check());
@@ -72,6 +76,7 @@ struct RunCommand {
     options.warmup_seconds = warmup;
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
+    options.seconds_by_procedure = !histogram.empty();
     content.choose(options.session, settings.options.seed);
     if (content.is_off()) {
       RETURN_IF_ERROR(content.check_off(command));
@@ -186,6 +191,9 @@ struct RunCommand {
     if (schedule != nullptr) taken_ = schedule->finish();
     progress.finish();
     if (!report) return report.error();
+    if (!histogram.empty()) {
+      RETURN_IF_ERROR(write_user_file("the latencies", histogram, histogram_log(*report, program)));
+    }
     LogCounters counters;
     if (durable != nullptr) {
       const DirectoryLog& log = durable->working().log();
@@ -208,8 +216,16 @@ struct RunCommand {
                       "before, and grow with the run",
                       thousands(static_cast<uint64_t>(rate))));
     }
+    if (report->seconds == 0 && warmup > 0) {
+      output.notice(
+          "the run ended within its warm-up, so that nothing was measured: raise --transactions, or lower "
+          "--warmup");
+    }
     output.text(text_of(program, *report, counters, state));
-    return output.json(json_of(program, *report, counters, state));
+    Json json = json_of(program, *report, counters, state);
+    add_settings(json, workload);
+    provenance_.add_to(json, settings.options.seed);
+    return output.json(json);
   }
 
   // How it ran, and the database afterwards.
@@ -361,7 +377,9 @@ struct RunCommand {
         {"user_aborts", total.user_aborts},
         {"aborts_by_cause", causes_json(total)},
         {"throughput_tps", tps(report)},
-        {"throughput_per_second", report.throughput_per_second},
+        {"throughput_per_second", throughput_per_second_json(report)},
+        {"per_second", per_second_json(report)},
+        {"stalls", mneme::json_of(report.stalls)},
         {"rate", rate > 0 ? Json(rate) : Json()},
         {"by_procedure", by_procedure},
         {"latency_us", latency_json(total.latency_ns)},
@@ -393,6 +411,18 @@ struct RunCommand {
         {"acknowledged_lsn", report.acknowledged.value}};
   }
 
+  // What the run was asked for, besides what the result has above.
+  void add_settings(Json& json, const Workload& workload) const {
+    Json& options = json["workload_options"] = settings.attributes();
+    options.erase("workload");
+    Json& mix = json["mix"] = Json();
+    for (const MixShare& share : workload.mix()) mix[std::string(share.procedure)] = share.percent;
+    json["skew"] = workload.skew() ? Json(*workload.skew()) : Json();
+    json["warmup_seconds"] = warmup;
+    json["duration_seconds"] = transactions > 0 ? Json() : Json(duration);
+    json["transactions"] = transactions > 0 ? Json(transactions) : Json();
+  }
+
   static double tps(const RunReport& report) {
     return report.seconds > 0 ? static_cast<double>(report.total().committed) / report.seconds : 0;
   }
@@ -402,6 +432,7 @@ struct RunCommand {
                : 0;
   }
 
+  Provenance provenance_;
   std::string log_buffer_name_ = "none";
   std::string elr_;
   std::string durability_ = "nothing";  // what an acknowledgement stands for
@@ -423,6 +454,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
   take("--transactions", command->transactions);
   take("--warmup", command->warmup);
   take("--rate", command->rate);
+  take("--histogram", command->histogram);
   command->content.add_options(*app);
   take("--commit", command->commit);
   command->execution.add_option(*app);
