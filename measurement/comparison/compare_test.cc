@@ -216,6 +216,9 @@ TEST_F(ResultFiles, RefusesWhatIsNoResult) {
   };
   EXPECT_THAT(refusal(folder_ / "nothing"), HasSubstr("there is no file or folder"));
   EXPECT_THAT(refusal(folder_), HasSubstr("holds no .json file"));
+  fs::create_symlink(folder_ / "gone", folder_ / "link.json");
+  EXPECT_THAT(refusal(folder_), HasSubstr("link.json: check that it is a file"));
+  fs::remove(folder_ / "link.json");
   EXPECT_THAT(refusal(put("a", "[1, 2")), HasSubstr("holds no JSON object"));
   EXPECT_THAT(refusal(put("a", R"({"command": "slice"})")), HasSubstr("holds no result of run, recover"));
   EXPECT_THAT(refusal(put("a", "{}")), HasSubstr("holds no result of run, recover"));

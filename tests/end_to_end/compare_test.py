@@ -4,9 +4,10 @@ Method: real results of short runs, copied with other numbers, so that the machi
 """
 
 import json
+import subprocess
 import unittest
 
-from program import BAD_ARGUMENTS, DONE, FAILED, EndToEndTest, mneme
+from program import BAD_ARGUMENTS, BINARY, DONE, FAILED, REPOSITORY, EndToEndTest, mneme
 
 
 class Compare(EndToEndTest):
@@ -67,6 +68,20 @@ class Compare(EndToEndTest):
             self.assertEqual(comparison["settings"], {}, name)
             self.assertTrue(any(metric["headline"] for metric in comparison["metrics"].values()), name)
             self.refuse(BAD_ARGUMENTS, ["compare those of one command"], "compare", results, self.results("of " + name, [1]))
+
+    # Two runs a side are too few to judge, so that the machine has no part in the exit status.
+    def test_two_programs_take_turns(self):
+        output = self.folder / "results"
+        command = [REPOSITORY / "scripts" / "regress", "--programs", BINARY, BINARY, "--runs", "2", "--output", output, "--", "run", "smallbank",
+                   "--transactions", "50"]
+        told = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(told.returncode, DONE, self.told(told))
+        self.assertIn("run: A is 2 results, B is 2 results\n  all settings are alike\n", told.stdout)
+        self.assertEqual([line for line in told.stderr.splitlines() if "regress" in line],
+                         [f"regress: run {run} of 2, {side}" for run, side in ((1, "A"), (1, "B"), (2, "B"), (2, "A"))])
+        again = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("holds results already", again.stderr)
 
     def test_what_cannot_be_compared(self):
         empty = self.folder / "empty"
