@@ -1,5 +1,5 @@
 // mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is
-// damaged.
+// damaged; 130 interrupted, with the result so far.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 
 #include "base/exhaustion.h"
 #include "cli/command/commands.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/output/parse_error_text.h"
 #include "logging/remote/remote_device.h"
@@ -70,7 +71,7 @@ int main(int argc, char** argv) {
 
   mneme::Result<void> result = chosen();
   if (result.ok()) result = mneme::check_standard_output();
-  if (result.ok()) return 0;
+  if (result.ok()) return mneme::Interrupt::has_come() ? mneme::kInterruptedStatus : 0;
   std::fprintf(stderr, "mneme: %s\n", result.error().message.c_str());
   return exit_status(result.error().kind);
 }

@@ -19,6 +19,7 @@
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
 #include "cli/option/workload_settings.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/provenance.h"
@@ -43,6 +44,7 @@ struct RunCommand {
   uint64_t transactions = 0;
   double warmup = 0;
   double rate = 0;
+  std::string arrivals = "uniform";
   std::string histogram;
   ExecutionOption execution;
   ConcurrencyOption concurrency;
@@ -76,6 +78,13 @@ struct RunCommand {
     options.warmup_seconds = warmup;
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
+    const Result<ArrivalKind> wanted_arrivals = arrival_kind(arrivals);
+    if (!wanted_arrivals) return wanted_arrivals.error();
+    if (rate == 0 && command.count("--arrivals") > 0) {
+      return invalid_argument("--arrivals is for calls that come at a rate: give --rate as well");
+    }
+    options.arrivals = *wanted_arrivals;
+    options.arrival_seed = settings.options.seed;
     options.seconds_by_procedure = !histogram.empty();
     content.choose(options.session, settings.options.seed);
     if (content.is_off()) {
@@ -187,6 +196,8 @@ struct RunCommand {
     };
     std::unique_ptr<CheckpointSchedule> schedule;
     if (durable != nullptr) schedule = checkpoints.start(durable->working(), durable->recovered(), &output);
+    const Interrupt interrupt;
+    options.is_interrupted = Interrupt::has_come;
     const Result<RunReport> report = drive(workload, program, database, options);
     if (schedule != nullptr) taken_ = schedule->finish();
     progress.finish();
@@ -210,13 +221,14 @@ struct RunCommand {
                       database.memory_bytes(),
                       touched,
                       std::min(touched.bytes, database.memory().bytes_ready())};
+    if (report->is_partial) output.notice("the run was interrupted: this is what it had come to");
     if (rate > 0 && !options.transactions && tps(*report) < 0.98 * rate) {
       output.notice(
           fmt::format("{} calls a second were due, more than were done: latencies count the wait for those "
                       "before, and grow with the run",
                       thousands(static_cast<uint64_t>(rate))));
     }
-    if (report->seconds == 0 && warmup > 0) {
+    if (report->seconds == 0 && warmup > 0 && !report->is_partial) {
       output.notice(
           "the run ended within its warm-up, so that nothing was measured: raise --transactions, or lower "
           "--warmup");
@@ -381,6 +393,8 @@ struct RunCommand {
         {"per_second", per_second_json(report)},
         {"stalls", mneme::json_of(report.stalls)},
         {"rate", rate > 0 ? Json(rate) : Json()},
+        {"arrivals", rate > 0 ? Json(arrivals) : Json()},
+        {"partial", report.is_partial},
         {"by_procedure", by_procedure},
         {"latency_us", latency_json(total.latency_ns)},
         {"log_bytes", counters.log_bytes},
@@ -454,6 +468,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
   take("--transactions", command->transactions);
   take("--warmup", command->warmup);
   take("--rate", command->rate);
+  take("--arrivals", command->arrivals);
   take("--histogram", command->histogram);
   command->content.add_options(*app);
   take("--commit", command->commit);

@@ -29,8 +29,8 @@ struct Shared {
   // Each worker looks at the clock itself: where the caller's thread gets no turn, as under a real-time
   // scheduler with as many workers as cores, a run would not end.
   MeasuredWindow window;
-  // Written by the caller's thread when the time is up, and by a worker that failed; read by all. Relaxed:
-  // nothing is handed over with it.
+  // Written by the caller's thread when the run is interrupted, and by a worker that failed; read by all.
+  // Relaxed: nothing is handed over with it.
   std::atomic<bool> stop{false};
 };
 
@@ -52,15 +52,15 @@ class DriverWorker {
       call_limit_ = *options.transactions / workers + (id.value < *options.transactions % workers ? 1 : 0);
     }
     if (options.rate) {
-      interval_ns_ = static_cast<uint64_t>(1e9 * workers / *options.rate);
-      next_arrival_ns_ = shared.start_ns + interval_ns_ * id.value / workers;
+      arrivals_.emplace(options.arrivals, *options.rate, shared.start_ns, id.value, workers,
+                        options.arrival_seed);
     }
   }
 
   void run() {
     for (uint64_t position = 0; position < call_limit_ && !shared_.stop.load(std::memory_order_relaxed);
          ++position) {
-      const uint64_t begin_ns = options_.rate ? await_arrival() : begin_now();
+      const uint64_t begin_ns = arrivals_ ? await_arrival() : begin_now();
       if (begin_ns == kNever) break;
       if (!run_call(generator_->call(position), begin_ns)) {
         shared_.stop.store(true, std::memory_order_relaxed);
@@ -92,13 +92,13 @@ class DriverWorker {
       worker_.tidy(log_);
       const uint64_t now = monotonic_ns();
       if (!shared_.window.may_begin(now)) return kNever;
-      if (now >= next_arrival_ns_) break;
+      if (now >= arrivals_->next_ns()) break;
       std::this_thread::sleep_for(
-          std::chrono::nanoseconds(std::min<uint64_t>(next_arrival_ns_ - now, 50'000)));
+          std::chrono::nanoseconds(std::min<uint64_t>(arrivals_->next_ns() - now, 50'000)));
       if (shared_.stop.load(std::memory_order_relaxed)) return kNever;
     }
-    const uint64_t due = next_arrival_ns_;
-    next_arrival_ns_ += interval_ns_;
+    const uint64_t due = arrivals_->next_ns();
+    arrivals_->advance();
     return due;
   }
 
@@ -180,8 +180,7 @@ class DriverWorker {
   AckQueue acks_;
   ConflictCounts conflicts_before_;  // the worker's, up to its last call that met a conflict
   uint64_t call_limit_ = std::numeric_limits<uint64_t>::max();
-  uint64_t interval_ns_ = 0;
-  uint64_t next_arrival_ns_ = 0;
+  std::optional<Arrivals> arrivals_;
   CallTally tally_;
   Lsn acknowledged_;
   uint64_t ad_hoc_ = 0;
@@ -260,6 +259,7 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
   };
   std::optional<uint64_t> processor_from_ns;
   std::optional<StallWatch> stalls;
+  bool is_partial = false;
   for (uint64_t due_ns = start_ns + kLookNs; running.load(std::memory_order_acquire) > 0;) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(kLookNs));
     const uint64_t now = monotonic_ns();
@@ -267,6 +267,10 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
     if (window.counts(now) && !stalls) {
       processor_from_ns = process_processor_ns();
       stalls.emplace();
+    }
+    if (options.is_interrupted && options.is_interrupted()) {
+      is_partial = true;
+      shared.stop.store(true, std::memory_order_relaxed);
     }
     if (options.progress) {
       const uint64_t committed = committed_by_all();
@@ -280,6 +284,7 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
 
   RunReport report;
   if (kept_off.load(std::memory_order_relaxed)) report.cores_kept_off = options.interrupted_cores;
+  report.is_partial = is_partial;
   report.measured_from_ns = window.begin_ns();
   report.processor_seconds =
       static_cast<double>(process_processor_ns() - processor_from_ns.value_or(process_processor_ns())) / 1e9;

@@ -120,9 +120,11 @@ constexpr OptionRow kTable[] = {
     {kRun, "--transactions", "run this many calls in place of a duration", false, not_negative},
     {kRun, "--warmup", "seconds that are not measured", kShown, not_negative},
     {kRun, "--rate",
-     "open loop: calls a second over all workers, due at fixed intervals; a call's latency counts from the "
+     "open loop: calls a second over all workers, due as --arrivals says; a call's latency counts from the "
      "moment it was due, however late it began",
      false, positive},
+    {kRun, "--arrivals",
+     "of --rate: uniform: at fixed intervals; poisson: at random, as independent clients send them", kShown},
     {kRun, "--histogram",
      "write the latencies of each second and procedure to this file, as an interval log that HdrHistogram's "
      "tools read",

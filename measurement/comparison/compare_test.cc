@@ -222,6 +222,8 @@ TEST_F(ResultFiles, RefusesWhatIsNoResult) {
   EXPECT_THAT(refusal(put("a", "[1, 2")), HasSubstr("holds no JSON object"));
   EXPECT_THAT(refusal(put("a", R"({"command": "slice"})")), HasSubstr("holds no result of run, recover"));
   EXPECT_THAT(refusal(put("a", "{}")), HasSubstr("holds no result of run, recover"));
+  EXPECT_THAT(refusal(put("a", R"({"command": "run", "partial": true})")),
+              HasSubstr("when it was interrupted"));
   put("1.json", R"({"command": "run"})");
   put("2.json", R"({"command": "recover"})");
   EXPECT_THAT(refusal(folder_), HasSubstr("compare those of one command"));

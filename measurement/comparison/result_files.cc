@@ -198,6 +198,9 @@ Result<ResultFields> result_fields(const std::string& path, const ResultJson& re
     return invalid_argument("{} holds no result of run, recover, logbench or crash: only theirs are compared",
                             path);
   }
+  if (const auto partial = result.find("partial"); partial != result.end() && *partial == true) {
+    return invalid_argument("{} is what a command had come to when it was interrupted: leave it out", path);
+  }
   const auto rate = result.find("rate");
   fields.has_rate = rate != result.end() && rate->is_number();
   add_fields(result, "", fields);
