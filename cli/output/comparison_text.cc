@@ -18,9 +18,12 @@ std::string measured_text(double value) {
   return value >= 1000 ? thousands(static_cast<uint64_t>(value + 0.5)) : fmt::format("{:.4g}", value);
 }
 
-// A procedure's metrics are many: those that don't differ are left to the JSON.
+// A procedure's metrics are many, and some measure what these runs don't have, such as a log's flushes: those
+// that don't differ are left to the JSON.
 bool is_shown(const MetricDifference& metric) {
   if (!metric.kind) return false;
+  if (metric.kind->is_headline) return true;
+  if (metric.first_median == 0 && metric.second_median == 0) return metric.finding != Finding::kNoDifference;
   return !metric.path.starts_with("by_procedure.") || metric.finding != Finding::kNoDifference;
 }
 
