@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "experiments/catalog.h"
 #include "experiments/child.h"
-#include "experiments/machine.h"
+#include "measurement/machine/host.h"
 
 namespace mneme {
 namespace {
@@ -120,7 +120,7 @@ Result<Json> ExperimentRunner::measure(const std::string& command, const std::st
   }
   if (needs_directory(words)) words.insert(words.end(), {"--data-dir", (scratch / "database").string()});
   words.insert(words.end(), {"--quiet", "--json", "-"});
-  const double load = load_average();
+  const double load = load_average().value_or(0);
   const uint64_t begin_ns = monotonic_ns();
   Result<Json> result = measure_command(words);
   if (!result) return result.error();
@@ -131,7 +131,7 @@ Result<Json> ExperimentRunner::measure(const std::string& command, const std::st
   ++done_;
   fs::remove_all(scratch, error);
   return Json{{"command", command},
-              {"measured_at", time_now()},
+              {"measured_at", utc_text(std::time(nullptr))},
               {"load_average", load},
               {"program", options_.program},
               {"result", std::move(*result)}};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "experiments/plan.h"
+#include "measurement/statistics/median.h"
 
 namespace mneme {
 namespace {
@@ -110,10 +111,8 @@ Result<std::vector<double>> list_of(std::string_view name, const Json& result) {
 }
 
 Spread spread_of(std::vector<double> runs) {
-  std::ranges::sort(runs);
-  const size_t half = runs.size() / 2;
-  const double median = runs.size() % 2 == 1 ? runs[half] : (runs[half - 1] + runs[half]) / 2;
-  return {median, runs.front(), runs.back()};
+  const auto [least, most] = std::ranges::minmax(runs);
+  return {median_of(runs), least, most};
 }
 
 }  // namespace mneme

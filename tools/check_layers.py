@@ -22,10 +22,11 @@ MAY_INCLUDE = {
     "workloads": {"base", "engine", "procedures"},
     "embedding": {"base", "logging", "engine", "procedures", "recovery"},
     "server": {"base", "network", "logging", "engine", "procedures", "recovery", "embedding"},
-    "experiments": {"base"},
+    "measurement": {"base"},
+    "experiments": {"base", "measurement"},
     "bench": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
     "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "embedding", "server", "workloads",
-            "experiments"},
+            "measurement", "experiments"},
 }
 # The rooms of a folder: each may include those before it. "" is the folder itself, for files that stand in no room.
 ROOMS = {
@@ -36,6 +37,7 @@ ROOMS = {
     "recovery": ["log", "rows", "calls", "demand", "database", "standby"],
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
+    "measurement": ["machine", "latency", "statistics", "comparison"],
     "cli": ["output", "option", "measure", "crash", "shell", "command"],
 }
 # Rooms that may include another folder, where the rest of theirs may not: libraries of their own (CMakeLists.txt).

@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 FOLDERS = ["base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads", "embedding", "server",
-           "experiments", "cli", "bench", "tests/differential", "tests/fuzz", "tests/simulator", "tests/isolation"]
+           "measurement", "experiments", "cli", "bench", "tests/differential", "tests/fuzz", "tests/simulator", "tests/isolation"]
 WIDEST = 110
 # Text that is no code: comments, raw strings, strings, characters.
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)

@@ -20,7 +20,9 @@
 #include "cli/option/log_device_settings.h"
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 
 namespace mneme {
@@ -69,6 +71,7 @@ struct CrashCommand {
   std::map<std::string, SchemeTotal> schemes;
 
   Result<void> run(const CLI::App& command) {
+    provenance_ = Provenance(directory);
     RETURN_IF_ERROR(settings.check_options(command));
     const Result<LogContent> wanted_content = content.content();
     if (!wanted_content) return wanted_content.error();
@@ -120,7 +123,8 @@ struct CrashCommand {
     RETURN_IF_ERROR(make_loaded(loaded, *wanted));
     std::mt19937_64 random(settings.options.seed);
     std::unique_ptr<Witness> witness;
-    for (uint32_t round = 0; round < rounds; ++round) {
+    const Interrupt interrupt;
+    for (uint32_t round = 0; round < rounds && !Interrupt::has_come(); ++round) {
       if (round % kRoundsOnOneDirectory == 0) {
         witness = std::make_unique<Witness>();
         std::filesystem::remove_all(crashed);
@@ -144,6 +148,8 @@ struct CrashCommand {
       setting.hook = hook;
       setting.may_end = may_end;
       Result<KilledRun> killed = run_until_killed(setting, **workload, **program, *witness);
+      // A terminal's Ctrl-C reaches the engine's process as well: a round that it fell into tells nothing.
+      if (Interrupt::has_come()) break;
       if (!killed) return killed.error();
       last_acknowledged.push_back(witness->last_acknowledged().value);
       recovery_.execution = executed;
@@ -164,12 +170,16 @@ struct CrashCommand {
     std::filesystem::remove_all(loaded);
     std::filesystem::remove_all(crashed);
     if (!archive.empty()) std::filesystem::remove_all(archive);
-    output.text(fmt::format("{}: {}, {} lost, {} invented; digests equal\n", counted(rounds, "round"),
+    if (is_partial()) output.notice("the test was interrupted: this is what it had come to");
+    output.text(fmt::format("{}: {}, {} lost, {} invented; digests equal\n",
+                            counted(crashed_at.size(), "round"),
                             counted(acknowledged, "acknowledged transaction"), lost, invented));
     return output.json(json());
   }
 
  private:
+  bool is_partial() const { return Interrupt::has_come() && crashed_at.size() < rounds; }
+
   // The options of CLR-P, which replays calls in parallel.
   Result<void> choose_recovery(const CLI::App& command) {
     const bool is_given = command.count("--replay") > 0 || is_any_given(command, OptionGroup::kAnalysis);
@@ -252,6 +262,8 @@ struct CrashCommand {
     Json json = {{"command", "crash"},
                  {"workload", settings.name},
                  {"rounds", rounds},
+                 {"rounds_done", crashed_at.size()},
+                 {"partial", is_partial()},
                  {"log", content.log},
                  {"tuple_image", content.tuple_image},
                  {"adhoc", content.ad_hoc_percent},
@@ -279,9 +291,11 @@ struct CrashCommand {
       json["replay"] = name_of(recovery_.replay.level);
       add_analysis(json, *last_analysis_);
     }
+    provenance_.add_to(json, settings.options.seed);
     return json;
   }
 
+  Provenance provenance_;
   uint64_t acknowledged_before_ = 0;
   uint64_t logged_before_ = 0;  // by the round before on the same directory
   uint64_t holes_before_ = 0;

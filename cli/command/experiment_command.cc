@@ -17,9 +17,10 @@
 #include "cli/output/text.h"
 #include "experiments/catalog.h"
 #include "experiments/evaluation.h"
-#include "experiments/machine.h"
 #include "experiments/report.h"
 #include "experiments/runner.h"
+#include "measurement/machine/build.h"
+#include "measurement/machine/host.h"
 
 namespace mneme {
 namespace {
@@ -138,9 +139,11 @@ struct ExperimentCommand {
   Result<void> measure(const std::vector<const Figure*>& figures) const {
     Result<ResultStore> store = ResultStore::open(output_folder);
     if (!store) return store.error();
-    const Json environment = environment_json(scale().cores);
+    Json environment = json_of(examine_host());
+    environment["compiler"] = this_build().compiler;
+    environment["program"] = program_digest();
     Progress progress(output.quiet());
-    ExperimentRunner::Options options{scale(), runs, fresh, environment["program"].get<std::string>(), {}};
+    ExperimentRunner::Options options{scale(), runs, fresh, program_digest(), {}};
     bool in_stage = false;
     options.progress = [&progress, &in_stage](const ExperimentProgress& now) {
       if (!in_stage) progress.stage("experiment", "", now.total, "runs");
@@ -200,7 +203,7 @@ struct ExperimentCommand {
     if (!figure) return figure.error();
     (*figure)["quick"] = quick;
     (*figure)["rounds"] = runs;
-    (*figure)["measured_at"] = time_now();
+    (*figure)["measured_at"] = utc_text(std::time(nullptr));
     (*figure)["environment"] = environment;
     (*figure)["load_average"] = mean_load(*measured);
     return figure;

@@ -15,6 +15,7 @@
 #include "cli/option/output_options.h"
 #include "cli/output/duration_text.h"
 #include "cli/output/output.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 #include "logging/record/record_format.h"
 
@@ -69,6 +70,7 @@ struct LogbenchCommand {
   };
 
   Result<void> run(const CLI::App& command) {
+    const Provenance provenance(device.device() == "null" ? "" : directory);
     const Result<std::vector<LogBufferKind>> kinds = settings.kinds(command, /*all_allowed=*/true);
     if (!kinds) return kinds.error();
     RETURN_IF_ERROR(read_options(command));
@@ -84,10 +86,13 @@ struct LogbenchCommand {
     }
     for (const std::string& notice : measured.front().runs.front().notices) output.notice(notice);
     output.text(text_of(measured));
-    if (settings.name() != "all") return output.json(json_of(measured.front()));
-    Json results = Json::array();
-    for (const Measured& each : measured) results.push_back(json_of(each));
-    return output.json({{"command", "logbench"}, {"results", results}});
+    Json json = json_of(measured.front());
+    if (settings.name() == "all") {
+      json = {{"command", "logbench"}, {"results", Json::array()}};
+      for (const Measured& each : measured) json["results"].push_back(json_of(each));
+    }
+    provenance.add_to(json);
+    return output.json(json);
   }
 
  private:

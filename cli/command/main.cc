@@ -1,5 +1,5 @@
 // mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is
-// damaged.
+// damaged; 130 interrupted, with the result so far.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,10 +11,12 @@
 
 #include "base/exhaustion.h"
 #include "cli/command/commands.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/output/parse_error_text.h"
 #include "logging/remote/remote_device.h"
 #include "logging/replicated/replicated_device.h"
+#include "measurement/machine/build.h"
 
 namespace {
 
@@ -54,7 +56,7 @@ int main(int argc, char** argv) {
   program.failure_message([](const CLI::App* app, const CLI::Error& error) {
     return fmt::format("mneme: {}\n", mneme::parse_error_text(*app, error));
   });
-  program.set_version_flag("--version", "mneme " MNEME_VERSION);
+  program.set_version_flag("--version", mneme::version_text(mneme::this_build()));
   mneme::Action chosen;
   mneme::add_commands(program, chosen);
 
@@ -69,7 +71,7 @@ int main(int argc, char** argv) {
 
   mneme::Result<void> result = chosen();
   if (result.ok()) result = mneme::check_standard_output();
-  if (result.ok()) return 0;
+  if (result.ok()) return mneme::Interrupt::has_come() ? mneme::kInterruptedStatus : 0;
   std::fprintf(stderr, "mneme: %s\n", result.error().message.c_str());
   return exit_status(result.error().kind);
 }

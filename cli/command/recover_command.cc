@@ -17,6 +17,7 @@
 #include "cli/option/workload_settings.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 #include "cli/output/trace_file.h"
 #include "engine/transaction/digest.h"
@@ -55,6 +56,7 @@ struct RecoverCommand {
   Output output;
 
   Result<void> run(const CLI::App& command) const {
+    const Provenance provenance(directory);
     RecoverOptions options;
     const Result<ReplayLevel> level = replay_level(replay);
     if (!level) return level.error();
@@ -148,6 +150,7 @@ struct RecoverCommand {
       output.text(simulation_text(simulated, report));
       json["simulation"] = simulation_json(simulated, report);
     }
+    provenance.add_to(json);
     return output.json(json);
   }
 

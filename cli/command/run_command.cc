@@ -9,6 +9,7 @@
 #include "cli/measure/demand_study.h"
 #include "cli/measure/driver.h"
 #include "cli/measure/recovery_text.h"
+#include "cli/measure/second_by_second.h"
 #include "cli/measure/touch_ahead.h"
 #include "cli/measure/workload_database.h"
 #include "cli/option/checkpoint_settings.h"
@@ -20,8 +21,10 @@
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
 #include "cli/option/workload_settings.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 #include "logging/commit/order_log.h"
 
@@ -44,6 +47,8 @@ struct RunCommand {
   uint64_t transactions = 0;
   double warmup = 0;
   double rate = 0;
+  std::string arrivals = "uniform";
+  std::string histogram;
   ExecutionOption execution;
   ConcurrencyOption concurrency;
   std::string prefetch = "on";
@@ -52,6 +57,7 @@ struct RunCommand {
   Output output;
 
   Result<void> run(const CLI::App& command) {
+    provenance_ = Provenance(content.is_off() ? "" : directory);
     RETURN_IF_ERROR(settings.check_options(command));
     elr_ = concurrency.elr;
     RETURN_IF_ERROR(touch_ahead.check());
@@ -80,6 +86,14 @@ struct RunCommand {
     options.warmup_seconds = warmup;
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
+    const Result<ArrivalKind> wanted_arrivals = arrival_kind(arrivals);
+    if (!wanted_arrivals) return wanted_arrivals.error();
+    if (rate == 0 && command.count("--arrivals") > 0) {
+      return invalid_argument("--arrivals is for calls that come at a rate: give --rate as well");
+    }
+    options.arrivals = *wanted_arrivals;
+    options.arrival_seed = settings.options.seed;
+    options.seconds_by_procedure = !histogram.empty();
     content.choose(options.session, settings.options.seed);
     if (content.is_off()) {
       RETURN_IF_ERROR(content.check_off(command));
@@ -190,11 +204,16 @@ struct RunCommand {
     };
     std::unique_ptr<CheckpointSchedule> schedule;
     if (durable != nullptr) schedule = checkpoints.start(durable->working(), durable->recovered(), &output);
+    const Interrupt interrupt;
+    options.is_interrupted = Interrupt::has_come;
     const Result<RunReport> report = drive(workload, program, database, options);
     if (schedule != nullptr) taken_ = schedule->finish();
     progress.finish();
     if (durable != nullptr) RETURN_IF_ERROR(durable->working().finish_recovery());
     if (!report) return report.error();
+    if (!histogram.empty()) {
+      RETURN_IF_ERROR(write_user_file("the latencies", histogram, histogram_log(*report, program)));
+    }
     LogCounters counters;
     if (durable != nullptr) {
       const DirectoryLog& log = durable->working().log();
@@ -211,14 +230,22 @@ struct RunCommand {
                       database.memory_bytes(),
                       touched,
                       std::min(touched.bytes, database.memory().bytes_ready())};
+    if (report->is_partial) output.notice("the run was interrupted: this is what it had come to");
     if (rate > 0 && !options.transactions && tps(*report) < 0.98 * rate) {
       output.notice(
           fmt::format("{} calls a second were due, more than were done: latencies count the wait for those "
                       "before, and grow with the run",
                       thousands(static_cast<uint64_t>(rate))));
     }
-    Json json = json_of(program, *report, counters, state);
+    if (report->seconds == 0 && warmup > 0 && !report->is_partial) {
+      output.notice(
+          "the run ended within its warm-up, so that nothing was measured: raise --transactions, or lower "
+          "--warmup");
+    }
     output.text(text_of(program, *report, counters, state));
+    Json json = json_of(program, *report, counters, state);
+    add_settings(json, workload);
+    provenance_.add_to(json, settings.options.seed);
     if (durable != nullptr && durable->working().rest() != nullptr) {
       const DemandReport& rest = durable->working().rest()->report();
       output.text(demand_text(rest));
@@ -377,8 +404,12 @@ struct RunCommand {
         {"user_aborts", total.user_aborts},
         {"aborts_by_cause", causes_json(total)},
         {"throughput_tps", tps(report)},
-        {"throughput_per_second", report.throughput_per_second},
+        {"throughput_per_second", throughput_per_second_json(report)},
+        {"per_second", per_second_json(report)},
+        {"stalls", mneme::json_of(report.stalls)},
         {"rate", rate > 0 ? Json(rate) : Json()},
+        {"arrivals", rate > 0 ? Json(arrivals) : Json()},
+        {"partial", report.is_partial},
         {"by_procedure", by_procedure},
         {"latency_us", latency_json(total.latency_ns)},
         {"log_bytes", counters.log_bytes},
@@ -409,6 +440,18 @@ struct RunCommand {
         {"acknowledged_lsn", report.acknowledged.value}};
   }
 
+  // What the run was asked for, besides what the result has above.
+  void add_settings(Json& json, const Workload& workload) const {
+    Json& options = json["workload_options"] = settings.attributes();
+    options.erase("workload");
+    Json& mix = json["mix"] = Json();
+    for (const MixShare& share : workload.mix()) mix[std::string(share.procedure)] = share.percent;
+    json["skew"] = workload.skew() ? Json(*workload.skew()) : Json();
+    json["warmup_seconds"] = warmup;
+    json["duration_seconds"] = transactions > 0 ? Json() : Json(duration);
+    json["transactions"] = transactions > 0 ? Json(transactions) : Json();
+  }
+
   static double tps(const RunReport& report) {
     return report.seconds > 0 ? static_cast<double>(report.total().committed) / report.seconds : 0;
   }
@@ -418,6 +461,7 @@ struct RunCommand {
                : 0;
   }
 
+  Provenance provenance_;
   std::string log_buffer_name_ = "none";
   std::string elr_;
   bool on_demand_ = false;
@@ -441,6 +485,8 @@ void add_run_command(CLI::App& program, Action& chosen) {
   take("--transactions", command->transactions);
   take("--warmup", command->warmup);
   take("--rate", command->rate);
+  take("--arrivals", command->arrivals);
+  take("--histogram", command->histogram);
   command->content.add_options(*app);
   take("--commit", command->commit);
   command->execution.add_option(*app);

@@ -15,6 +15,7 @@
 #include "cli/option/output_options.h"
 #include "cli/output/output.h"
 #include "cli/output/page.h"
+#include "cli/output/provenance.h"
 #include "procedures/binder/program.h"
 #include "workloads/workload_table.h"
 
@@ -29,6 +30,7 @@ struct SliceCommand {
   Output output;
 
   Result<void> run() const {
+    const Provenance provenance;
     const Result<std::unique_ptr<Program>> program = load();
     if (!program) return program.error();
     const Result<AnalysisOptions> options = analysis.get();
@@ -39,6 +41,7 @@ struct SliceCommand {
     Json object = {{"command", "slice"}};
     add_analysis(object, *options);
     object.update(render_json(**program, graph));
+    provenance.add_to(object);
     return output.json(object);
   }
 

@@ -11,6 +11,7 @@
 #include "cli/option/output_options.h"
 #include "cli/option/workload_settings.h"
 #include "cli/output/output.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 #include "engine/transaction/digest.h"
 #include "recovery/database/recover.h"
@@ -28,6 +29,7 @@ struct VerifyCommand {
   Output output;
 
   Result<void> run() const {
+    const Provenance provenance(directory);
     const Result<Manifest> manifest = read_manifest(directory);
     if (!manifest) return manifest.error();
     const Result<WorkloadSettings> settings =
@@ -82,7 +84,7 @@ struct VerifyCommand {
          run_check_queries((*workload)->check_queries(), *recovered->program, *recovered->database)) {
       checks.push_back(std::move(check));
     }
-    return tell(checks, recovered->report.code.execution);
+    return tell(checks, recovered->report.code.execution, provenance);
   }
 
  private:
@@ -100,7 +102,8 @@ struct VerifyCommand {
                         counted(report->rows, "row"))};
   }
 
-  Result<void> tell(const std::vector<Check>& checks, Execution executed) const {
+  Result<void> tell(const std::vector<Check>& checks, Execution executed,
+                    const Provenance& provenance) const {
     Json list = Json::array();
     size_t failed_checks = 0;
     for (const Check& check : checks) {
@@ -108,10 +111,12 @@ struct VerifyCommand {
       list.push_back({{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}});
       failed_checks += check.ok ? 0 : 1;
     }
-    RETURN_IF_ERROR(output.json({{"command", "verify"},
-                                 {"execution", name_of(executed)},
-                                 {"ok", failed_checks == 0},
-                                 {"checks", list}}));
+    Json json = {{"command", "verify"},
+                 {"execution", name_of(executed)},
+                 {"ok", failed_checks == 0},
+                 {"checks", list}};
+    provenance.add_to(json);
+    RETURN_IF_ERROR(output.json(json));
     if (failed_checks > 0) {
       return failed("{} of {} checks of {} do not hold", failed_checks, checks.size(), directory);
     }

@@ -18,16 +18,20 @@ namespace {
 // Deep enough for a flush of a slow device at a high rate; a full queue waits for the log.
 constexpr size_t kMaxUnacknowledged = 16 * 1024;
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kLookNs = 5'000'000;  // how often the caller's thread looks at the workers
+
+uint64_t ns_of(double seconds) {
+  return static_cast<uint64_t>(seconds * 1e9);
+}
 
 struct Shared {
-  // Written by the caller's thread when the time is up, and by a worker that failed; read by all. Relaxed:
-  // nothing is handed over with it.
-  std::atomic<bool> stop{false};
-  uint64_t start_ns = 0;
-  uint64_t measure_from_ns = 0;
+  uint64_t start_ns;
   // Each worker looks at the clock itself: where the caller's thread gets no turn, as under a real-time
   // scheduler with as many workers as cores, a run would not end.
-  uint64_t end_ns = kNever;
+  MeasuredWindow window;
+  // Written by the caller's thread when the run is interrupted, and by a worker that failed; read by all.
+  // Relaxed: nothing is handed over with it.
+  std::atomic<bool> stop{false};
 };
 
 class DriverWorker {
@@ -41,23 +45,23 @@ class DriverWorker {
         session_(program, database, id, options.session),
         generator_(workload.generator({id.value, database.worker_count(), options.incarnation})),
         acks_(kMaxUnacknowledged),
-        conflicts_before_(worker_.conflicts()) {
-    report_.procedures.resize(program.procedures.size());
+        conflicts_before_(worker_.conflicts()),
+        tally_(shared.window, program.procedures.size(), options.seconds_by_procedure) {
     const uint32_t workers = database.worker_count();
     if (options.transactions) {
       call_limit_ = *options.transactions / workers + (id.value < *options.transactions % workers ? 1 : 0);
     }
     if (options.rate) {
-      interval_ns_ = static_cast<uint64_t>(1e9 * workers / *options.rate);
-      next_arrival_ns_ = shared.start_ns + interval_ns_ * id.value / workers;
+      arrivals_.emplace(options.arrivals, *options.rate, shared.start_ns, id.value, workers,
+                        options.arrival_seed);
     }
   }
 
   void run() {
     for (uint64_t position = 0; position < call_limit_ && !shared_.stop.load(std::memory_order_relaxed);
          ++position) {
-      const uint64_t begin_ns = options_.rate ? await_arrival() : monotonic_ns();
-      if (begin_ns >= shared_.end_ns) break;
+      const uint64_t begin_ns = arrivals_ ? await_arrival() : begin_now();
+      if (begin_ns == kNever) break;
       if (!run_call(generator_->call(position), begin_ns)) {
         shared_.stop.store(true, std::memory_order_relaxed);
         return;
@@ -65,16 +69,21 @@ class DriverWorker {
     }
     while (!acks_.empty() && await_oldest()) {
     }
-    report_.ad_hoc = session_.counters().ad_hoc;
+    ad_hoc_ = session_.counters().ad_hoc;
   }
 
   const std::optional<Error>& error() const { return error_; }
-  RunReport& report() { return report_; }
-  // When its last measured call ended; 0: none did.
-  uint64_t last_end_ns() const { return last_end_ns_; }
-  uint64_t committed() const { return committed_.load(std::memory_order_relaxed); }
+  CallTally& tally() { return tally_; }
+  Lsn acknowledged() const { return acknowledged_; }
+  uint64_t ad_hoc() const { return ad_hoc_; }
 
  private:
+  // kNever: the run has ended.
+  uint64_t begin_now() const {
+    const uint64_t now = monotonic_ns();
+    return shared_.window.may_begin(now) ? now : kNever;
+  }
+
   // Sleeps until the next call is due, and returns when that was; meanwhile acknowledges. kNever: the run
   // ends before.
   uint64_t await_arrival() {
@@ -82,20 +91,20 @@ class DriverWorker {
       acknowledge_durable();
       worker_.tidy(log_);
       const uint64_t now = monotonic_ns();
-      if (now >= shared_.end_ns) return kNever;
-      if (now >= next_arrival_ns_) break;
+      if (!shared_.window.may_begin(now)) return kNever;
+      if (now >= arrivals_->next_ns()) break;
       std::this_thread::sleep_for(
-          std::chrono::nanoseconds(std::min<uint64_t>(next_arrival_ns_ - now, 50'000)));
+          std::chrono::nanoseconds(std::min<uint64_t>(arrivals_->next_ns() - now, 50'000)));
       if (shared_.stop.load(std::memory_order_relaxed)) return kNever;
     }
-    const uint64_t due = next_arrival_ns_;
-    next_arrival_ns_ += interval_ns_;
+    const uint64_t due = arrivals_->next_ns();
+    arrivals_->advance();
     return due;
   }
 
   bool run_call(const Call& call, uint64_t begin_ns) {
     const CallResult result = session_.run(call);
-    if (result.attempts > 1) count_conflicts(report_.procedures[call.procedure.value], result.attempts - 1);
+    if (result.attempts > 1) count_conflicts(call.procedure, result.attempts - 1);
     switch (result.status) {
       case CallResult::Status::kCommitted:
       case CallResult::Status::kRolledBack:
@@ -133,12 +142,11 @@ class DriverWorker {
     return true;
   }
 
-  void count_conflicts(ProcedureReport& procedure, uint32_t aborted) {
+  void count_conflicts(ProcedureId procedure, uint32_t attempts) {
     const ConflictCounts& now = worker_.conflicts();
-    if (monotonic_ns() >= shared_.measure_from_ns) {
-      procedure.aborted += aborted;
-      for (size_t i = 0; i < now.size(); ++i) procedure.conflicts[i] += now[i] - conflicts_before_[i];
-    }
+    ConflictCounts causes{};
+    for (size_t i = 0; i < now.size(); ++i) causes[i] = now[i] - conflicts_before_[i];
+    tally_.conflicted(procedure.value, attempts, causes, monotonic_ns());
     conflicts_before_ = now;
   }
 
@@ -159,17 +167,8 @@ class DriverWorker {
   }
 
   void acknowledge(const AckQueue::Entry& entry, uint64_t now) {
-    report_.acknowledged = std::max(report_.acknowledged, entry.lsn);
-    if (now < shared_.measure_from_ns) return;
-    last_end_ns_ = now;
-    ProcedureReport& procedure = report_.procedures[entry.tag / 2];
-    if ((entry.tag & 1) == 0) {
-      ++procedure.user_aborts;
-      return;
-    }
-    ++procedure.committed;
-    procedure.latency_ns.record(now - entry.begin_ns);
-    committed_.store(committed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    acknowledged_ = std::max(acknowledged_, entry.lsn);
+    tally_.ended(entry.tag / 2, (entry.tag & 1) != 0, entry.begin_ns, now);
   }
 
   CommitLog& log_;
@@ -181,41 +180,32 @@ class DriverWorker {
   AckQueue acks_;
   ConflictCounts conflicts_before_;  // the worker's, up to its last call that met a conflict
   uint64_t call_limit_ = std::numeric_limits<uint64_t>::max();
-  uint64_t interval_ns_ = 0;
-  uint64_t next_arrival_ns_ = 0;
-  uint64_t last_end_ns_ = 0;
-  RunReport report_;
+  std::optional<Arrivals> arrivals_;
+  CallTally tally_;
+  Lsn acknowledged_;
+  uint64_t ad_hoc_ = 0;
   std::optional<Error> error_;
-  // Written by this worker, read by the caller's thread for progress. Relaxed: a number to look at.
-  std::atomic<uint64_t> committed_{0};
 };
 
-// Looks at what has been committed so far, and makes of it each second's throughput.
-class Throughput {
+// The throughput of the last second, for the progress line.
+class Pace {
  public:
-  explicit Throughput(uint64_t begin_ns) : last_ns_(begin_ns), next_ns_(begin_ns + kSecond) {}
+  explicit Pace(uint64_t begin_ns) : last_ns_(begin_ns) {}
 
-  void look(uint64_t now_ns, uint64_t committed) {
-    if (now_ns < next_ns_) return;
-    // A late look is divided by the time that it took, and followed by one that is earlier. Seconds that
-    // no probe looked at have the average of all.
-    const double rate = static_cast<double>(committed - last_) * 1e9 / static_cast<double>(now_ns - last_ns_);
-    const uint64_t seconds = 1 + (now_ns - next_ns_) / kSecond;
-    per_second_.insert(per_second_.end(), seconds, rate);
+  double look(uint64_t now_ns, uint64_t committed) {
+    if (now_ns < last_ns_ + kSecond) return per_second_;
+    per_second_ = static_cast<double>(committed - last_) * 1e9 / static_cast<double>(now_ns - last_ns_);
     last_ = committed;
     last_ns_ = now_ns;
-    next_ns_ += seconds * kSecond;
+    return per_second_;
   }
-  double latest() const { return per_second_.empty() ? 0 : per_second_.back(); }
-  std::vector<double> take() { return std::move(per_second_); }
 
  private:
   static constexpr uint64_t kSecond = 1'000'000'000;
 
-  std::vector<double> per_second_;
+  double per_second_ = 0;
   uint64_t last_ = 0;
   uint64_t last_ns_;
-  uint64_t next_ns_;
 };
 
 }  // namespace
@@ -228,14 +218,6 @@ Result<CommitMode> commit_mode(std::string_view name) {
   return invalid_argument("--commit {}: there are pipelined, sync, group and async", name);
 }
 
-void ProcedureReport::add(const ProcedureReport& other) {
-  committed += other.committed;
-  aborted += other.aborted;
-  user_aborts += other.user_aborts;
-  for (size_t i = 0; i < conflicts.size(); ++i) conflicts[i] += other.conflicts[i];
-  latency_ns.merge(other.latency_ns);
-}
-
 ProcedureReport RunReport::total() const {
   ProcedureReport sum;
   for (const ProcedureReport& procedure : procedures) sum.add(procedure);
@@ -244,11 +226,11 @@ ProcedureReport RunReport::total() const {
 
 Result<RunReport> drive(const Workload& workload, const Program& program, Database& database,
                         const DriverOptions& options) {
-  Shared shared;
-  shared.start_ns = monotonic_ns();
-  shared.measure_from_ns = shared.start_ns + static_cast<uint64_t>(options.warmup_seconds * 1e9);
-  if (!options.transactions)
-    shared.end_ns = shared.measure_from_ns + static_cast<uint64_t>(options.duration_seconds * 1e9);
+  const uint64_t start_ns = monotonic_ns();
+  std::optional<uint64_t> duration_ns;
+  if (!options.transactions) duration_ns = ns_of(options.duration_seconds);
+  Shared shared{start_ns, MeasuredWindow(start_ns, ns_of(options.warmup_seconds), duration_ns)};
+  const MeasuredWindow& window = shared.window;
 
   std::vector<std::unique_ptr<CachePadded<DriverWorker>>> workers;
   for (uint32_t i = 0; i < database.worker_count(); ++i) {
@@ -269,50 +251,58 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
 
   std::optional<double> seconds_total;
   if (!options.transactions) seconds_total = options.warmup_seconds + options.duration_seconds;
-  Throughput throughput(shared.measure_from_ns);
+  Pace pace(window.begin_ns());
   const auto committed_by_all = [&] {
     uint64_t committed = 0;
-    for (auto& worker : workers) committed += (*worker)->committed();
+    for (auto& worker : workers) committed += (*worker)->tally().committed();
     return committed;
   };
   std::optional<uint64_t> processor_from_ns;
-  while (running.load(std::memory_order_acquire) > 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::optional<StallWatch> stalls;
+  bool is_partial = false;
+  for (uint64_t due_ns = start_ns + kLookNs; running.load(std::memory_order_acquire) > 0;) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kLookNs));
     const uint64_t now = monotonic_ns();
-    if (now >= shared.measure_from_ns && !processor_from_ns) processor_from_ns = process_processor_ns();
-    const uint64_t committed = committed_by_all();
-    // After the end, what comes is late acknowledgements.
-    if (now < shared.end_ns) throughput.look(now, committed);
-    if (options.progress) {
-      options.progress(
-          {committed, throughput.latest(), seconds_total, static_cast<double>(now - shared.start_ns) / 1e9});
+    if (stalls) stalls->woke(due_ns, now);
+    if (window.counts(now) && !stalls) {
+      processor_from_ns = process_processor_ns();
+      stalls.emplace();
     }
+    if (options.is_interrupted && options.is_interrupted()) {
+      is_partial = true;
+      shared.stop.store(true, std::memory_order_relaxed);
+    }
+    if (options.progress) {
+      const uint64_t committed = committed_by_all();
+      options.progress(
+          {committed, pace.look(now, committed), seconds_total, static_cast<double>(now - start_ns) / 1e9});
+    }
+    due_ns = monotonic_ns() + kLookNs;
   }
   for (std::thread& thread : threads) thread.join();
-  uint64_t stopped_ns = monotonic_ns();
-  throughput.look(std::min(stopped_ns, shared.end_ns), committed_by_all());
-  // No call begins after the end, and those that began before are measured until the last of them is
-  // acknowledged.
-  if (!options.transactions) {
-    stopped_ns = std::min(stopped_ns, shared.end_ns);
-    for (auto& worker : workers) stopped_ns = std::max(stopped_ns, (*worker)->last_end_ns());
-  }
+  const uint64_t stopped_ns = monotonic_ns();
 
   RunReport report;
   if (kept_off.load(std::memory_order_relaxed)) report.cores_kept_off = options.interrupted_cores;
-  report.measured_from_ns = shared.measure_from_ns;
-  report.seconds = static_cast<double>(stopped_ns - std::min(stopped_ns, shared.measure_from_ns)) / 1e9;
+  report.is_partial = is_partial;
+  report.measured_from_ns = window.begin_ns();
   report.processor_seconds =
       static_cast<double>(process_processor_ns() - processor_from_ns.value_or(process_processor_ns())) / 1e9;
-  report.throughput_per_second = throughput.take();
+  if (stalls) report.stalls = stalls->finish();
   report.procedures.resize(program.procedures.size());
+  uint64_t last_end_ns = 0;
   for (auto& worker : workers) {
     if ((*worker)->error()) return *(*worker)->error();
-    const RunReport& part = (*worker)->report();
-    report.acknowledged = std::max(report.acknowledged, part.acknowledged);
-    report.ad_hoc += part.ad_hoc;
-    for (size_t i = 0; i < part.procedures.size(); ++i) report.procedures[i].add(part.procedures[i]);
+    CallTally& tally = (*worker)->tally();
+    last_end_ns = std::max(last_end_ns, tally.last_end_ns());
+    report.acknowledged = std::max(report.acknowledged, (*worker)->acknowledged());
+    report.ad_hoc += (*worker)->ad_hoc();
+    for (size_t i = 0; i < report.procedures.size(); ++i) report.procedures[i].add(tally.procedures()[i]);
+    report.series.push_back(std::move(tally.series()));
   }
+  report.seconds = window.measured_seconds(last_end_ns, stopped_ns);
+  report.whole_seconds = static_cast<size_t>(
+      options.transactions ? report.seconds : std::min(report.seconds, options.duration_seconds));
   return report;
 }
 

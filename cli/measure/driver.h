@@ -1,13 +1,14 @@
 // Driver: runs a workload's calls on all workers of a database and measures them.
 //
 // Flow        generator -> Session -> acknowledgement (--commit) -> latency, begin to durable acknowledgement
-// Rate        open loop: each worker's calls are due at fixed intervals, the workers' in turn. A call's
-//             latency counts from when it was due, not from when a worker came to it, so that a wait is
-//             counted for each call that it delays. Calls that are due but not begun at the end are left out.
+// Rate        open loop: calls are due at times of their own (cli/measure/arrivals.h). A call's latency
+//             counts from when it was due, not from when a worker came to it, so that a wait is counted for
+//             each call that it delays. Calls that are due but not begun at the end are left out.
 // Commit      pipelined: a worker queues what it committed and runs the next call; it acknowledges what has
 //             become durable. sync: it waits for each, and the log hurries. group: it waits for each, and the
 //             log gathers what other workers commit meanwhile. async: it acknowledges at once, and may lose
 //             what it acknowledged.
+// Window      which calls count, and in which second: cli/measure/call_tally.h.
 // Invariants  when run() returns, every committed call has been acknowledged.
 // Threads     one a worker, and the caller's, which shows progress. Workers keep off the cores that the log's
 //             device interrupts (base/interrupted_cores.h), if there are enough others.
@@ -19,10 +20,12 @@
 #include <optional>
 #include <vector>
 
-#include "base/histogram.h"
 #include "base/result.h"
-#include "engine/transaction/conflict_cause.h"
+#include "cli/measure/arrivals.h"
+#include "cli/measure/call_tally.h"
 #include "engine/transaction/database.h"
+#include "measurement/latency/latency_series.h"
+#include "measurement/machine/stalls.h"
 #include "procedures/binder/program.h"
 #include "procedures/session/session.h"
 #include "workloads/shared/workload.h"
@@ -42,33 +45,30 @@ struct RunProgress {
 struct DriverOptions {
   CommitMode commit = CommitMode::kPipelined;
   double duration_seconds = 10;
-  std::optional<uint64_t> transactions;     // in place of a duration: how many calls, over all workers
-  double warmup_seconds = 0;                // not measured
-  std::optional<double> rate;               // open loop: so many calls a second, over all workers
+  std::optional<uint64_t> transactions;  // in place of a duration: how many calls, over all workers
+  double warmup_seconds = 0;             // not measured
+  std::optional<double> rate;            // open loop: so many calls a second, over all workers
+  ArrivalKind arrivals = ArrivalKind::kUniform;
+  uint64_t arrival_seed = 1;
+  bool seconds_by_procedure = false;        // RunReport::series has a tag a procedure, else only one
   uint32_t incarnation = 0;                 // of the streams of calls
   std::vector<uint32_t> interrupted_cores;  // which the workers keep off, if there are enough others
   SessionOptions session;
   std::function<void(const RunProgress&)> progress;
-};
-
-struct ProcedureReport {
-  uint64_t committed = 0;
-  uint64_t aborted = 0;        // attempts that met a conflict
-  uint64_t user_aborts = 0;    // calls that raised
-  ConflictCounts conflicts{};  // why attempts were aborted
-  Histogram latency_ns;
-
-  void add(const ProcedureReport& other);
+  std::function<bool()> is_interrupted;  // asked often; the run ends once it returns true
 };
 
 struct RunReport {
   double seconds = 0;
   uint64_t measured_from_ns = 0;  // monotonic_ns()
   double processor_seconds = 0;   // of the whole process meanwhile, what the system did for it included
-  std::vector<double> throughput_per_second;  // of each whole second that was measured
-  std::vector<ProcedureReport> procedures;    // by ProcedureId
-  Lsn acknowledged;                           // the highest LSN told to a client
-  std::vector<uint32_t> cores_kept_off;       // by the workers
+  std::vector<ProcedureReport> procedures;  // by ProcedureId
+  std::vector<LatencySeries> series;        // by worker: latencies of committed calls, by the second
+  bool is_partial = false;                  // it was interrupted
+  size_t whole_seconds = 0;                 // of the window: seconds beyond hold late acknowledgements
+  Stalls stalls;                            // of the machine, since the measurement began
+  Lsn acknowledged;                         // the highest LSN told to a client
+  std::vector<uint32_t> cores_kept_off;     // by the workers
   // transactions that were logged by their rows, the warm-up's included
   uint64_t ad_hoc = 0;
 

@@ -124,9 +124,15 @@ constexpr OptionRow kTable[] = {
     {kRun, "--transactions", "run this many calls in place of a duration", false, not_negative},
     {kRun, "--warmup", "seconds that are not measured", kShown, not_negative},
     {kRun, "--rate",
-     "open loop: calls a second over all workers, due at fixed intervals; a call's latency counts from the "
+     "open loop: calls a second over all workers, due as --arrivals says; a call's latency counts from the "
      "moment it was due, however late it began",
      false, positive},
+    {kRun, "--arrivals",
+     "of --rate: uniform: at fixed intervals; poisson: at random, as independent clients send them", kShown},
+    {kRun, "--histogram",
+     "write the latencies of each second and procedure to this file, as an interval log that HdrHistogram's "
+     "tools read",
+     false, writable_file},
     {kRun, "--commit",
      "pipelined; sync: wait for each; group: wait for each, and let the others' records gather; async: may "
      "lose "
@@ -457,6 +463,9 @@ constexpr OptionRow kTable[] = {
      "make the database, if the directory holds none (sql: it must hold none): without tables, which "
      "statements create, or with "
      "--workload"},
+    {kCommand, "first", "the result to compare with: a file that --json wrote, or a folder of such files",
+     false, nullptr, true},
+    {kCommand, "second", "the result that is judged: a file or a folder, likewise", false, nullptr, true},
     {kCommand, "name",
      "figures, as pacman-figure-16; list: all there are; report: write the report of what --output holds "
      "again"},

@@ -282,7 +282,7 @@
       ["Compiler", here.compiler], ["Program", several((figure) => figure.environment.program)],
       ["Load average meanwhile", `${numberText(Math.min(...loads))} to ${numberText(Math.max(...loads))}`], ["Measured", latest.measured_at]
     ];
-    box.append(element("dl", { class: "facts" }, facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)))));
+    box.append(element("dl", { class: "facts" }, facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value ?? "not known")))));
     if (data.figures.some((figure) => figure.quick)) {
       box.append(element("p", { class: "warning" }, "Measured with --quick: to see that all works. These numbers are not to be believed."));
     }

@@ -16,6 +16,7 @@ from program import REPOSITORY, EndToEndTest
 
 LONGEST_BUILD_SECONDS = 1700
 PAGE = pathlib.Path("experiments") / "page" / "node_modules"
+READER = pathlib.Path("tests") / "clients" / "python" / "packages"
 
 # The beginnings of lines that are not run here, and why.
 NOT_RUN = {
@@ -67,6 +68,10 @@ class Readme(EndToEndTest):
         if (REPOSITORY / PAGE).is_dir():
             shutil.copytree(REPOSITORY / PAGE, clone / PAGE, symlinks=True)
             os.utime(clone / PAGE / ".package-lock.json")
+        # Likewise pip's.
+        if (REPOSITORY / READER).is_dir():
+            shutil.copytree(REPOSITORY / READER, clone / READER)
+            os.utime(clone / READER)
         return clone
 
     def do(self, command, clone, seconds=300, environment=None, **popen):

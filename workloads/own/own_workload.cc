@@ -302,6 +302,15 @@ bool OwnWorkload::calls(ProcedureId procedure) const {
   });
 }
 
+std::vector<MixShare> OwnWorkload::mix() const {
+  std::vector<MixShare> shares;
+  for (uint32_t i = 0; mix_ && i < calls_.size(); ++i) {
+    const ProcedureId procedure = calls_[i].lines.front().procedure;
+    shares.push_back({program_->procedures[procedure.value].name, mix_->percent(i)});
+  }
+  return shares;
+}
+
 std::unique_ptr<CallGenerator> OwnWorkload::generator(const StreamId& stream) const {
   return std::make_unique<OwnGenerator>(*this, stream);
 }

@@ -50,6 +50,7 @@ class OwnWorkload : public Workload {
   void populate(uint32_t part, RowSink sink) const override;
   std::unique_ptr<CallGenerator> generator(const StreamId& stream) const override;
   bool calls(ProcedureId procedure) const override;
+  std::vector<MixShare> mix() const override;
   int128 conserved_delta(const Call&, std::span<const Argument>) const override { return 0; }
   std::vector<Check> check(const RowSource&, std::optional<int128>) const override { return {}; }
   std::span<const CheckQuery> check_queries() const override { return check_queries_; }

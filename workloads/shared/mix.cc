@@ -59,6 +59,12 @@ Result<Mix> Mix::parse(std::string_view text, std::span<const MixShare> shares) 
   return Mix(std::move(percents));
 }
 
+std::vector<MixShare> Mix::applied_to(std::span<const MixShare> shares) const {
+  std::vector<MixShare> applied(shares.begin(), shares.end());
+  for (size_t i = 0; i < applied.size(); ++i) applied[i].percent = percents_[i];
+  return applied;
+}
+
 uint32_t Mix::pick(Random& random) const {
   auto ticket = static_cast<uint32_t>(random.uniform(0, 99));
   uint32_t procedure = 0;

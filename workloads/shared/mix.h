@@ -29,6 +29,8 @@ class Mix {
   uint32_t pick_except(uint32_t procedure, Random& random) const;
 
   uint32_t percent(uint32_t procedure) const { return percents_[procedure]; }
+  // `shares`, of which the mix was parsed, with this mix's percents.
+  std::vector<MixShare> applied_to(std::span<const MixShare> shares) const;
 
  private:
   explicit Mix(std::vector<uint32_t> percents) : percents_(std::move(percents)) {}

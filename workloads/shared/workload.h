@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "engine/schema/value.h"
 #include "procedures/interpreter/call.h"
+#include "workloads/shared/mix.h"
 #include "workloads/shared/rows.h"
 
 namespace mneme {
@@ -68,6 +69,10 @@ class Workload {
   virtual std::unique_ptr<CallGenerator> generator(const StreamId& stream) const = 0;
   // Whether a generator may give a call of it.
   virtual bool calls(ProcedureId) const { return true; }
+  // The share of the calls that each procedure has. Empty: a user's own calls, in turn or by their weights.
+  virtual std::vector<MixShare> mix() const { return {}; }
+  // The Zipfian theta by which rows are chosen, of a workload that does so.
+  virtual std::optional<double> skew() const { return std::nullopt; }
 
   // By how much a committed call changed what the workload conserves (Smallbank: money, in hundredths).
   // `results` has one argument for each INOUT parameter, in order. Zero for a workload without such a

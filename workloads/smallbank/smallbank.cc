@@ -67,6 +67,10 @@ std::unique_ptr<CallGenerator> Smallbank::generator(const StreamId& stream) cons
   return std::make_unique<Generator>(customers_, hotspot_, seed_, mix_, stream);
 }
 
+std::vector<MixShare> Smallbank::mix() const {
+  return mix_.applied_to(default_mix());
+}
+
 int128 Smallbank::conserved_delta(const Call& call, std::span<const Argument> results) const {
   switch (static_cast<Procedure>(call.procedure.value)) {
     case Procedure::kDepositChecking:

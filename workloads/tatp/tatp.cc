@@ -104,6 +104,10 @@ std::unique_ptr<CallGenerator> Tatp::generator(const StreamId& stream) const {
   return std::make_unique<Generator>(subscribers_, seed_, mix_, stream);
 }
 
+std::vector<MixShare> Tatp::mix() const {
+  return mix_.applied_to(default_mix());
+}
+
 int128 Tatp::conserved_delta(const Call& call, std::span<const Argument>) const {
   switch (static_cast<Procedure>(call.procedure.value)) {
     case Procedure::kInsertCallForwarding:

@@ -22,6 +22,7 @@ class Tatp : public Workload {
   uint32_t part_count() const override;
   void populate(uint32_t part, RowSink sink) const override;
   std::unique_ptr<CallGenerator> generator(const StreamId& stream) const override;
+  std::vector<MixShare> mix() const override;
   int128 conserved_delta(const Call& call, std::span<const Argument> results) const override;
   std::vector<Check> check(const RowSource& rows, std::optional<int128> conserved) const override;
 

@@ -35,7 +35,7 @@ Result<std::unique_ptr<Workload>> Tpcb::make(const Scale& scale, double skew, ui
 }
 
 Tpcb::Tpcb(const Scale& scale, double skew, uint64_t seed)
-    : scale_(scale), choice_(scale, skew), seed_(seed) {}
+    : scale_(scale), skew_(skew), choice_(scale, skew), seed_(seed) {}
 
 std::string_view Tpcb::sql() const {
   return embedded_sql("tpcb");
@@ -77,6 +77,11 @@ void Tpcb::populate(uint32_t part, RowSink sink) const {
 
 std::unique_ptr<CallGenerator> Tpcb::generator(const StreamId& stream) const {
   return std::make_unique<Generator>(scale_, choice_, seed_, stream);
+}
+
+// Its one procedure has all of the calls.
+std::vector<MixShare> Tpcb::mix() const {
+  return {default_mix().begin(), default_mix().end()};
 }
 
 int128 Tpcb::conserved_delta(const Call& call, std::span<const Argument>) const {

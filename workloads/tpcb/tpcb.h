@@ -21,6 +21,8 @@ class Tpcb : public Workload {
   uint32_t part_count() const override;
   void populate(uint32_t part, RowSink sink) const override;
   std::unique_ptr<CallGenerator> generator(const StreamId& stream) const override;
+  std::vector<MixShare> mix() const override;
+  std::optional<double> skew() const override { return skew_; }
   int128 conserved_delta(const Call& call, std::span<const Argument> results) const override;
   std::vector<Check> check(const RowSource& rows, std::optional<int128> conserved) const override;
 
@@ -30,6 +32,7 @@ class Tpcb : public Workload {
   int64_t parts_per_branch() const;
 
   const Scale scale_;
+  const double skew_;
   const Choice choice_;
   const uint64_t seed_;
 };

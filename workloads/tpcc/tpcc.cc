@@ -23,6 +23,10 @@ std::unique_ptr<CallGenerator> Tpcc::generator(const StreamId& stream) const {
   return std::make_unique<Generator>(scale_, seed_, mix_, stream);
 }
 
+std::vector<MixShare> Tpcc::mix() const {
+  return mix_.applied_to(default_mix());
+}
+
 std::vector<Check> Tpcc::check(const RowSource& rows, std::optional<int128>) const {
   return check_conditions(rows, scale_);
 }

@@ -90,6 +90,10 @@ std::unique_ptr<CallGenerator> Ycsb::generator(const StreamId& stream) const {
   return std::make_unique<Generator>(settings_, ranks_, seed_, mix_, stream);
 }
 
+std::vector<MixShare> Ycsb::mix() const {
+  return mix_.applied_to(default_mix(settings_.core_workload));
+}
+
 int128 Ycsb::conserved_delta(const Call& call, std::span<const Argument>) const {
   return call.procedure == id_of(Procedure::kInsertRecord) ? 1 : 0;
 }

@@ -1,0 +1,28 @@
+#include "cli/measure/arrivals.h"
+
+#include <cmath>
+
+namespace mneme {
+
+Result<ArrivalKind> arrival_kind(std::string_view name) {
+  if (name == "uniform") return ArrivalKind::kUniform;
+  if (name == "poisson") return ArrivalKind::kPoisson;
+  return invalid_argument("--arrivals {}: there are uniform and poisson", name);
+}
+
+Arrivals::Arrivals(ArrivalKind kind, double rate, uint64_t start_ns, uint32_t worker, uint32_t workers,
+                   uint64_t seed)
+    : kind_(kind),
+      start_ns_(start_ns),
+      interval_ns_(1e9 * workers / rate),
+      random_({seed, /*purpose=*/0xa221a1, worker}),
+      since_start_ns_(kind == ArrivalKind::kUniform ? interval_ns_ * worker / workers : gap_ns()) {}
+
+double Arrivals::gap_ns() {
+  if (kind_ == ArrivalKind::kUniform) return interval_ns_;
+  // Above 0, so that it has a logarithm.
+  const double drawn = (static_cast<double>(random_.next() >> 11) + 0.5) / 9007199254740992.0;  // 2^53
+  return -interval_ns_ * std::log(drawn);
+}
+
+}  // namespace mneme

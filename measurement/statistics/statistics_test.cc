@@ -1,0 +1,153 @@
+// Goal: medians, intervals and probabilities are right.
+//
+// Method: small cases that can be counted by hand; another way to the same probability, by trying all ways to
+// deal the ranks; simulated samples, by fixed seeds, of which it is known how often they must differ.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "measurement/statistics/bootstrap.h"
+#include "measurement/statistics/median.h"
+#include "measurement/statistics/rank_sum.h"
+
+namespace mneme {
+namespace {
+
+using Sample = std::vector<double>;
+
+TEST(Median, IsTheMiddle) {
+  Sample odd = {5, 1, 3};
+  EXPECT_EQ(median_of(odd), 3);
+  Sample even = {8, 1, 3, 4};
+  EXPECT_EQ(median_of(even), 3.5);
+  Sample one = {7};
+  EXPECT_EQ(median_of(one), 7);
+}
+
+TEST(RankTest, CountsTheWaysToDealTheRanks) {
+  // Of the 20 ways to deal 6 ranks to two samples of 3, one has these ranks.
+  const RankTest apart = rank_test(Sample{1, 2, 3}, Sample{4, 5, 6});
+  EXPECT_DOUBLE_EQ(apart.second_larger, 1.0 / 20);
+  EXPECT_DOUBLE_EQ(apart.first_larger, 1);
+  EXPECT_DOUBLE_EQ(apart.two_sided(), 0.1);
+  EXPECT_DOUBLE_EQ(least_two_sided(3, 3), 0.1);
+  EXPECT_DOUBLE_EQ(rank_test(Sample{4, 5, 6}, Sample{1, 2, 3}).first_larger, 1.0 / 20);
+  EXPECT_DOUBLE_EQ(rank_test(Sample{2, 2, 2}, Sample{2, 2}).two_sided(), 1);
+  EXPECT_DOUBLE_EQ(rank_test(Sample{1}, Sample{2}).two_sided(), 1);
+}
+
+double rank_in(const Sample& values, double value) {
+  double rank = 0.5;
+  for (const double each : values) rank += each < value ? 1 : each == value ? 0.5 : 0;
+  return rank;
+}
+
+// By trying all choices of the first sample's values.
+double tried_first_larger(const Sample& first, const Sample& second) {
+  Sample all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  const auto sum_of = [&](uint32_t chosen) {
+    double sum = 0;
+    for (size_t i = 0; i < all.size(); ++i) sum += (chosen >> i & 1) != 0 ? rank_in(all, all[i]) : 0;
+    return sum;
+  };
+  const double observed = sum_of((uint32_t{1} << first.size()) - 1);
+  double ways = 0;
+  double as_large = 0;
+  for (uint32_t chosen = 0; chosen < uint32_t{1} << all.size(); ++chosen) {
+    if (static_cast<size_t>(std::popcount(chosen)) != first.size()) continue;
+    ++ways;
+    as_large += sum_of(chosen) >= observed ? 1 : 0;
+  }
+  return as_large / ways;
+}
+
+TEST(RankTest, AgreesWithTryingAllWays) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 60; ++round) {
+    Sample first(1 + random() % 5);
+    Sample second(1 + random() % 5);
+    const uint64_t kinds = round % 2 == 0 ? 4 : 1000;  // many ties, or few
+    for (double& each : first) each = static_cast<double>(random() % kinds);
+    for (double& each : second) each = static_cast<double>(random() % kinds);
+    EXPECT_NEAR(rank_test(first, second).first_larger, tried_first_larger(first, second), 1e-9);
+    EXPECT_NEAR(rank_test(second, first).second_larger, tried_first_larger(first, second), 1e-9);
+  }
+}
+
+Sample normal_sample(std::mt19937_64& random, size_t count, double mean, double deviation) {
+  // Box and Muller; the library's own distribution differs from one library to the next.
+  Sample sample(count);
+  for (double& each : sample) {
+    const double first = (static_cast<double>(random() >> 11) + 0.5) / 9007199254740992.0;
+    const double second = (static_cast<double>(random() >> 11) + 0.5) / 9007199254740992.0;
+    each = mean + deviation * std::sqrt(-2 * std::log(first)) * std::cos(2 * 3.14159265358979 * second);
+  }
+  return sample;
+}
+
+TEST(RankTest, TheApproximationFollowsTheCount) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 20; ++round) {
+    Sample first = normal_sample(random, kMostExact / 2, 100, 2);
+    Sample second = normal_sample(random, kMostExact / 2, 100.5, 2);
+    const double exact = rank_test(first, second).second_larger;
+    first.insert(first.end(), 1, *std::ranges::min_element(second) - 1);
+    const double approximate = rank_test(first, second).second_larger;
+    // One value more, in favour.
+    EXPECT_LE(approximate, exact * 1.02 + 1e-4);
+    EXPECT_GE(approximate, exact * 0.3);
+  }
+}
+
+TEST(RankTest, FindsEqualSamplesDifferentNoMoreOftenThanItSays) {
+  std::mt19937_64 random(11);
+  int found = 0;
+  for (int round = 0; round < 1000; ++round) {
+    const Sample first = normal_sample(random, 12, 100, 3);
+    const Sample second = normal_sample(random, 12, 100, 3);
+    found += rank_test(first, second).two_sided() < 0.05;
+  }
+  EXPECT_LE(found, 65);
+  EXPECT_GE(found, 25);
+}
+
+TEST(Holm, CorrectsForTheNumber) {
+  EXPECT_EQ(holm_adjusted(Sample{0.01, 0.04, 0.03, 0.9}), (Sample{0.04, 0.09, 0.09, 0.9}));
+  EXPECT_EQ(holm_adjusted(Sample{0.03}), Sample{0.03});
+  EXPECT_EQ(holm_adjusted(Sample{0.6, 0.7}), (Sample{1, 1}));
+  EXPECT_TRUE(holm_adjusted(Sample{}).empty());
+}
+
+TEST(Bootstrap, IsReproducible) {
+  const Sample first = {100, 101, 99, 103, 98};
+  const Sample second = {97, 96, 98, 95, 99};
+  const ChangeInterval interval = *median_change_interval(first, second);
+  const ChangeInterval again = *median_change_interval(first, second);
+  EXPECT_EQ(interval.low, again.low);
+  EXPECT_EQ(interval.high, again.high);
+  EXPECT_DOUBLE_EQ(*median_change(first, second), -0.03);
+  EXPECT_LT(interval.low, -0.03);
+  EXPECT_GT(interval.high, -0.03);
+  EXPECT_FALSE(median_change(Sample{0, 0, 1}, second).has_value());
+  EXPECT_FALSE(median_change_interval(Sample{0, 0, 1}, second).has_value());
+}
+
+TEST(Bootstrap, HoldsTheTruthAsOftenAsItSays) {
+  std::mt19937_64 random(5);
+  int held = 0;
+  for (int round = 0; round < 200; ++round) {
+    const Sample first = normal_sample(random, 20, 100, 2);
+    const Sample second = normal_sample(random, 20, 97, 2);
+    const ChangeInterval interval = *median_change_interval(first, second);
+    held += interval.low <= -0.03 && -0.03 <= interval.high;
+  }
+  EXPECT_GE(held, 180);
+}
+
+}  // namespace
+}  // namespace mneme
