@@ -1,5 +1,5 @@
 // mneme: the program. Exit status: 0 done; 1 the run or a check failed; 2 bad arguments; 3 the data is
-// damaged.
+// damaged; 130 interrupted, with the result so far.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
 
   mneme::Result<void> result = chosen();
   if (result.ok()) result = mneme::check_standard_output();
-  if (result.ok()) return 0;
+  if (result.ok()) return mneme::is_result_partial() ? 130 : 0;
   std::fprintf(stderr, "mneme: %s\n", result.error().message.c_str());
   return exit_status(result.error().kind);
 }
