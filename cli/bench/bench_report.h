@@ -2,8 +2,8 @@
 //
 // JSON        {"command":"bench","workload","seed","clients","rounds",...,"targets":[TARGET],"comparison"}.
 //             TARGET has `mneme run`'s fields for all of its rounds together, and "rounds":[...] with each;
-//             "throughput_tps" is the median of the rounds. With one target its fields stand beside "command",
-//             too, so that a reader of run's result reads this one.
+//             "throughput_tps" is the median of the rounds. With one target its fields stand beside
+//             "command", too, so that a reader of run's result reads this one.
 // Intervals   the median of the rounds, with the least and the greatest: few rounds have no other spread.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Goal: what of `mneme bench` needs no server: no password is shown, COPY's text is escaped, calls count where
-// they end, and tables differ exactly where their rows do.
+// Goal: what of `mneme bench` needs no server: no password is shown, the text of COPY is escaped, calls count
+// where they end, and tables differ exactly where their rows do.
 #include <gtest/gtest.h>
 
 #include "cli/bench/bench_driver.h"

@@ -29,8 +29,9 @@ class CallWindow {
   bool counts(uint64_t now_ns) const { return now_ns >= begin_ns_; }
   // The second, from 0, of an end that counts.
   size_t second_of(uint64_t now_ns) const { return (now_ns - begin_ns_) / kSecondNs; }
-  // What was measured, if the last call that counts ended at `last_end_ns`, 0 if none did, and the clients
-  // stopped at `stopped_ns`: the window, up to where it was cut short, and the time in which late calls ended.
+  // Returns how long was measured, if the last call that counts ended at `last_end_ns`, 0 if none did, and
+  // the clients stopped at `stopped_ns`: the window, up to where it was cut short, and the time in which late
+  // calls ended.
   double seconds(uint64_t last_end_ns, uint64_t stopped_ns) const;
 
  private:
