@@ -47,7 +47,7 @@ struct BenchCommand {
   bool no_load = false;
   bool reload = false;
   uint32_t repeat = 1;
-  std::string isolation = "default";
+  std::string isolation = "serializable";
   std::string final_tables = "auto";
   std::string html_file;
   Output output;

@@ -457,7 +457,8 @@ constexpr OptionRow kTable[] = {
      "rounds: each measures every target once, in turns, with calls of its own; the median counts", kShown,
      positive},
     {kCommand, "--isolation",
-     "of the clients' transactions: default: the server's own; read-committed, repeatable-read, serializable",
+     "of the clients' transactions: serializable, as a workload's conditions ask for and Mneme's are in any "
+     "case; repeatable-read; read-committed; default: the server's own",
      kShown,
      +[]() -> CLI::Validator {
        return CLI::IsMember({"default", "read-committed", "repeatable-read", "serializable"});

@@ -97,8 +97,9 @@ class Bench(EndToEndTest):
 
     def test_several_clients_and_rounds_are_judged_by_conditions(self):
         self.targets = self.on_postgres(), self.on_mneme()
-        told, _ = self.both("smallbank", "--clients", 3, "--transactions", 300, "--repeat", 2, "--isolation", "serializable", "--rate", 100000)
+        told, _ = self.both("smallbank", "--clients", 3, "--transactions", 300, "--repeat", 2, "--rate", 100000)
         self.assertNotIn("comparison", told)
+        self.assertEqual(told["isolation"], "serializable")
         for target in told["targets"]:
             self.assertEqual(len(target["rounds"]), 2)
             self.assertEqual(target["committed"] + target["user_aborts"], 600)
@@ -134,9 +135,12 @@ class Bench(EndToEndTest):
         def replace(parameters, body):
             self.psql(target, f"DROP PROCEDURE hit; CREATE PROCEDURE hit({parameters}) LANGUAGE plpgsql AS $$ BEGIN {body} END $$;")
 
-        replace("p_id INT, INOUT r TEXT", "r := 'none';")
+        replace("p_id INT, INOUT r NUMERIC(5,1)", "r := 1.5;")
         _, errors = self.bench("--target", target, *own, "--transactions", 1, "--no-load", status=FAILED)
-        self.assertIn("by what is no result of it: 'none' is no bigint", errors)
+        self.assertIn("by what is no result of it: '1.5' is no bigint", errors)
+        replace("p_id INT, r BIGINT", "r := 1;")
+        _, errors = self.bench("--target", target, *own, "--transactions", 1, "--no-load", status=FAILED)
+        self.assertIn("by what is no result of it: it has too few values", errors)
         replace("p_id INT, INOUT r INT, p INT", "r := 1;")
         _, errors = self.bench("--target", target, *own, "--transactions", 1, "--no-load", status=FAILED)
         self.assertIn("refuses to prepare CALL hit($1::int, $2::bigint)", errors)
