@@ -6,7 +6,8 @@
 // Rate        open loop: as cli/measure/driver.h has it.
 // Errors      40001 and 40P01 are conflicts: the call is made again, and counted as aborted. What a
 //             procedure raises (P0001, and classes 22 and 23: data and constraints) rolls the call back, and
-//             counts as a user's abort, as in `mneme run`. Any other error ends the bench with the server's words.
+//             counts as a user's abort, as in `mneme run`. Any other error ends the bench with the server's
+//             words.
 // Invariants  every answer is checked: a result has a value for each INOUT parameter, of its type.
 // Threads     one a client, each with a connection; the caller's shows progress.
 #pragma once

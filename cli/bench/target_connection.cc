@@ -151,16 +151,14 @@ ServerDescription TargetConnection::describe() const {
 
 Error TargetConnection::error_of(std::string_view purpose, const std::string& sql, const void* answer) const {
   const auto* const result = static_cast<const PGresult*>(answer);
-  if (PQstatus(handle_->connection) != CONNECTION_OK) {
-    return failed("the connection to {} was lost ({}): {}; start the server again, and repeat the command",
+  const std::string sqlstate = field(result, PG_DIAG_SQLSTATE);
+  if (PQstatus(handle_->connection) != CONNECTION_OK || sqlstate.empty()) {
+    return failed("the connection to {} failed ({}): {}; start the server again, and repeat the command",
                   target_.shown, purpose, one_line(PQerrorMessage(handle_->connection)));
   }
   const std::string position = field(result, PG_DIAG_STATEMENT_POSITION);
   std::string place;
   if (!position.empty()) place = fmt::format(", line {}", line_of_character(sql, std::stoul(position)));
-  std::string sqlstate = field(result, PG_DIAG_SQLSTATE);
-  if (sqlstate.empty())
-    return failed("{} cannot {}: {}", target_.shown, purpose, one_line(PQerrorMessage(handle_->connection)));
   return failed("{} refuses to {}{}: {} (SQLSTATE {})", target_.shown, purpose, place,
                 field(result, PG_DIAG_MESSAGE_PRIMARY), sqlstate);
 }

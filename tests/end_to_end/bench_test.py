@@ -8,7 +8,10 @@ bench's back. Several clients are judged by the workload's conditions.
 import json
 import re
 import signal
+import socket
+import struct
 import subprocess
+import threading
 import unittest
 
 from postgres import Postgres
@@ -219,6 +222,24 @@ class Bench(EndToEndTest):
             _, errors = self.bench(*arguments, status=BAD_ARGUMENTS)
             for word in words:
                 self.assertIn(word, errors)
+
+    def test_a_server_that_goes_away_before_any_call(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def welcome_and_leave():
+            client, _ = listener.accept()
+            with client:
+                client.recv(10000)  # the startup message: trusted, and ready
+                client.sendall(b"R" + struct.pack(">II", 8, 0) + b"Z" + struct.pack(">I", 5) + b"I")
+                client.recv(10000)
+
+        server = threading.Thread(target=welcome_and_leave)
+        server.start()
+        target = f"postgresql://ann@127.0.0.1:{listener.getsockname()[1]}/bank?sslmode=disable&gssencmode=disable"
+        _, errors = self.bench("--target", target, "smallbank", status=FAILED)
+        server.join()
+        self.assertRegex(errors, r"the connection to postgresql://ann@127.0.0.1:\d+/bank\?.* failed \(SET .*; start the server again")
 
     def test_tables_that_are_not_the_workloads(self):
         target = self.on_postgres()
