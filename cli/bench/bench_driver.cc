@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -89,7 +90,7 @@ class BenchClient {
  private:
   bool must_stop() const {
     return shared_.failed.load(std::memory_order_relaxed) ||
-           (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed));
+           (options_.is_interrupted && options_.is_interrupted());
   }
 
   // Sleeps until the next call is due, and returns when that was.
@@ -264,7 +265,7 @@ Result<RoundReport> drive_target(const Workload& workload, const Program& progra
   report.throughput_per_second = tally.per_second(report.seconds);
   report.procedures = tally.procedures();
   report.rollbacks = tally.rollbacks();
-  report.is_partial = options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
+  report.is_partial = options.is_interrupted && options.is_interrupted();
   return report;
 }
 

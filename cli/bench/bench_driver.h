@@ -12,7 +12,6 @@
 // Threads     one a client, each with a connection; the caller's shows progress.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,9 +32,9 @@ struct BenchOptions {
   double duration_seconds = 10;
   std::optional<uint64_t> transactions;  // in place of a duration: how many calls, over all clients
   double warmup_seconds = 0;
-  std::optional<double> rate;               // open loop: calls a second, over all clients
-  std::string isolation;                    // of the sessions; empty: the server's own
-  const std::atomic<bool>* stop = nullptr;  // set from outside: the clients end after the call that they make
+  std::optional<double> rate;            // open loop: calls a second, over all clients
+  std::string isolation;                 // of the sessions; empty: the server's own
+  std::function<bool()> is_interrupted;  // asked often; the clients end after the call that they make
   std::function<void(const RunProgress&)> progress;
 };
 
@@ -45,7 +44,7 @@ struct RoundReport {
   std::vector<ProcedureReport> procedures;    // by ProcedureId
   std::map<std::string, uint64_t> rollbacks;  // user aborts by SQLSTATE
   int128 conserved = 0;                       // of all committed calls, the warm-up's included
-  bool is_partial = false;                    // it was stopped from outside
+  bool is_partial = false;                    // it was interrupted
 
   ProcedureReport total() const;
   double throughput() const;

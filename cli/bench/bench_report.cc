@@ -126,7 +126,7 @@ Json BenchReport::json() const {
   for (const TargetReport& target : targets) all.push_back(target_json(*this, target));
   if (all.size() == 1) result.update(all[0]);
   result["targets"] = all;
-  if (compares_tables) {
+  if (compares_tables && !is_partial) {
     Json differing = Json::array();
     for (const TableComparison& each : differences) {
       differing.push_back({{"table", each.table},
@@ -169,7 +169,7 @@ std::string BenchReport::text() const {
         text += fmt::format("  {} {}: {}\n", check.ok ? "holds:" : "BROKEN:", check.name, check.detail);
     }
   }
-  if (!compares_tables) return text;
+  if (!compares_tables || is_partial) return text;
   if (differences.empty()) {
     text += fmt::format("the tables of {} are equal, row by row\n", counted(targets.size(), "target"));
   }

@@ -3,8 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <memory>
 #include <thread>
 
@@ -16,6 +14,7 @@
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
 #include "cli/option/workload_settings.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/output/page.h"
 #include "cli/output/progress.h"
@@ -23,18 +22,6 @@
 
 namespace mneme {
 namespace {
-
-// Set by the first Ctrl-C, read by the clients. A second one ends the process.
-std::atomic<bool> bench_interrupted{false};
-
-void interrupt_bench(int) {
-  bench_interrupted.store(true);
-  std::signal(SIGINT, SIG_DFL);
-}
-
-bool is_interrupted() {
-  return bench_interrupted.load();
-}
 
 struct BenchCommand {
   WorkloadSettings settings;
@@ -76,15 +63,15 @@ struct BenchCommand {
     if (!program) return program.error();
     fill_report(**program, targets);
 
-    std::signal(SIGINT, interrupt_bench);
+    const Interrupt interrupt;
     // Nothing is loaded anywhere before each target was seen to be there, and free.
     for (size_t i = 0; i < targets.size(); ++i) RETURN_IF_ERROR(look_at(i, **workload, **program));
-    for (uint32_t round = 0; round < repeat && !is_interrupted(); ++round) {
-      for (size_t i = 0; i < targets.size() && !is_interrupted(); ++i)
+    for (uint32_t round = 0; round < repeat && !Interrupt::has_come(); ++round) {
+      for (size_t i = 0; i < targets.size() && !Interrupt::has_come(); ++i)
         RETURN_IF_ERROR(run_round(i, round, **workload, **program));
     }
-    report_.is_partial = is_interrupted();
-    if (!report_.is_partial) RETURN_IF_ERROR(look_at_tables(**workload, **program));
+    RETURN_IF_ERROR(look_at_tables(**workload, **program));
+    report_.is_partial = Interrupt::has_come();
     return tell();
   }
 
@@ -103,7 +90,7 @@ struct BenchCommand {
       report_.options.isolation = isolation;
       std::ranges::replace(report_.options.isolation, '-', ' ');
     }
-    report_.options.stop = &bench_interrupted;
+    report_.options.is_interrupted = Interrupt::has_come;
     for (const ir::Procedure& procedure : program.procedures) report_.procedures.push_back(procedure.name);
     for (const Target& target : targets) report_.targets.emplace_back().target = target;
   }
@@ -166,7 +153,7 @@ struct BenchCommand {
   Result<void> run_round(size_t index, uint32_t round, const Workload& workload, const Program& program) {
     TargetReport& target = report_.targets[index];
     if (reload || (round == 0 && !no_load)) RETURN_IF_ERROR(load_target(target, workload, program));
-    if (is_interrupted()) return {};
+    if (Interrupt::has_come()) return {};
     Progress progress(output.quiet());
     BenchOptions options = report_.options;
     progress.stage("bench", target.target.shown, transactions, "transactions");
@@ -185,6 +172,7 @@ struct BenchCommand {
     if (final_tables == "off") return {};
     std::vector<TargetDatabase> databases;
     for (TargetReport& target : report_.targets) {
+      if (Interrupt::has_come()) return {};
       Result<TargetDatabase> database = TargetDatabase::open(target.target, workload, program);
       if (!database) return database.error();
       databases.push_back(*std::move(database));
@@ -201,7 +189,7 @@ struct BenchCommand {
       if (!checks) return checks.error();
       target.checks = *std::move(checks);
     }
-    if (!report_.compares_tables) return {};
+    if (!report_.compares_tables || Interrupt::has_come()) return {};
     for (size_t i = 1; i < databases.size(); ++i) RETURN_IF_ERROR(compare(databases, i, program.catalog));
     return {};
   }
@@ -235,7 +223,6 @@ struct BenchCommand {
     if (report_.is_partial) {
       output.notice(has_rounds ? "interrupted: the result is what was measured until then"
                                : "interrupted before anything was measured; the tables stay as they are");
-      note_partial_result();
       return {};
     }
     if (!report_.differences.empty()) {

@@ -11,6 +11,7 @@
 
 #include "base/exhaustion.h"
 #include "cli/command/commands.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/output/parse_error_text.h"
 #include "logging/remote/remote_device.h"
@@ -69,7 +70,7 @@ int main(int argc, char** argv) {
 
   mneme::Result<void> result = chosen();
   if (result.ok()) result = mneme::check_standard_output();
-  if (result.ok()) return mneme::is_result_partial() ? 130 : 0;
+  if (result.ok()) return mneme::Interrupt::has_come() ? mneme::kInterruptedStatus : 0;
   std::fprintf(stderr, "mneme: %s\n", result.error().message.c_str());
   return exit_status(result.error().kind);
 }

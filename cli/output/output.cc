@@ -16,9 +16,6 @@ namespace {
 // The errno of the first write to standard output that failed; 0: none has.
 int standard_output_error = 0;
 
-// Written and read by the thread that runs the command.
-bool partial_result = false;
-
 void note_standard_output_error() {
   if (standard_output_error == 0) standard_output_error = errno;
 }
@@ -76,14 +73,6 @@ Result<void> check_standard_output() {
   if (standard_output_error == EPIPE) return {};
   return file_error("write the result to", "standard output",
                     standard_output_error != 0 ? standard_output_error : EIO);
-}
-
-void note_partial_result() {
-  partial_result = true;
-}
-
-bool is_result_partial() {
-  return partial_result;
 }
 
 Json latency_json(const Histogram& nanoseconds) {

@@ -41,11 +41,6 @@ Result<void> write_user_file(std::string_view what, const std::string& path, std
 // reads any more is no error.
 Result<void> check_standard_output();
 
-// The user has ended the command by Ctrl-C, and it has reported what it had until then: the program ends with
-// status 130.
-void note_partial_result();
-bool is_result_partial();
-
 // {"mean","p50","p95","p99","p999","max"} in microseconds, of a histogram of nanoseconds.
 Json latency_json(const Histogram& nanoseconds);
 
