@@ -265,8 +265,7 @@ class Analyzer {
     for (const LocalGraph& local : graph_.procedures) {
       if (!program_.procedure(local.procedure).is_logged_by_call()) continue;
       for (const Slice& slice : local.slices) {
-        plans[local.procedure.value].push_back(
-            std::make_unique<SlicePlan>(
+        plans[local.procedure.value].push_back(std::make_unique<SlicePlan>(
             analysis(local.procedure), slice.operations, options_.lanes_from_arguments));
       }
     }

@@ -23,8 +23,8 @@ namespace mneme {
 
 class SlicePlan {
  public:
-  // `operations`: the slice's, ascending. `lanes_from_arguments`: what other slices find is unknown at dispatch,
-  // too, so that the locate body recalls nothing.
+  // `operations`: the slice's, ascending. `lanes_from_arguments`: what other slices find is unknown at
+  // dispatch, too, so that the locate body recalls nothing.
   SlicePlan(const ProcedureAnalysis& analysis, const std::vector<OperationId>& operations,
             bool lanes_from_arguments = false);
 

@@ -60,8 +60,8 @@ struct EmbeddedOptions {
   RecordContent records = RecordContent::kCommand;
   DurableLogOptions log = {};  // buffer, device, flushes; its `workers` are the connections
   Concurrency concurrency = {};
-  // Of a database that is there, whose log holds calls: it is open once its log has been read, and what is left
-  // to be replayed is replayed while transactions run (RecoverOptions::on_demand).
+  // Of a database that is there, whose log holds calls: it is open once its log has been read, and what is
+  // left to be replayed is replayed while transactions run (RecoverOptions::on_demand).
   bool on_demand = false;
   // Gets sentences for the user: what recovery found, why procedures are interpreted. Called by any thread,
   // one at a time. It may use neither the database nor its connections, and what it throws is dropped.

@@ -38,7 +38,7 @@ ROOMS = {
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
     "measurement": ["machine", "latency", "statistics", "comparison"],
-    "cli": ["output", "option", "measure", "crash", "shell", "command"],
+    "cli": ["output", "option", "measure", "bench", "crash", "shell", "command"],
 }
 # Rooms that may include another folder, where the rest of theirs may not: libraries of their own (CMakeLists.txt).
 ROOMS_THAT_MAY_INCLUDE = {"network": {("logging", "remote"), ("logging", "replicated")}}

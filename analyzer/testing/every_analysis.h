@@ -10,8 +10,8 @@
 
 namespace mneme {
 
-// With each grain: one elision, or none or all; slices that are not coalesced; chopping; lanes that follow from
-// arguments alone. And whole procedures.
+// With each grain: one elision, or none or all; slices that are not coalesced; chopping; lanes that follow
+// from arguments alone. And whole procedures.
 inline std::vector<AnalysisOptions> every_analysis() {
   std::vector<AnalysisOptions> all;
   for (const ConflictGrain grain : {ConflictGrain::kColumn, ConflictGrain::kTable}) {
@@ -36,8 +36,7 @@ inline std::string to_string(const AnalysisOptions& options) {
       options.decompose == Decomposition::kChopping ? ", chopping"
       : options.decompose == Decomposition::kWhole  ? ", whole"
                                                     : "",
-      options.coalesce ? ", coalesced" : "",
-      options.lanes_from_arguments ? ", lanes from arguments" : "");
+      options.coalesce ? ", coalesced" : "", options.lanes_from_arguments ? ", lanes from arguments" : "");
 }
 
 }  // namespace mneme

@@ -453,8 +453,40 @@ constexpr OptionRow kTable[] = {
      listed_workloads},
     {kCommand, "--dot", "the global graph for Graphviz"},
     {kCommand, "--html",
-     "a page for the browser: the procedures' text, their slices and the graphs, to point at", false,
-     writable_file},
+     "a page for the browser: of slice the procedures' text, their slices and the graphs, to point at; of "
+     "bench the throughput of each target, and its latencies",
+     false, writable_file},
+    {kCommand, "--target",
+     "a server that speaks PostgreSQL's protocol: postgresql://USER@HOST:PORT/DATABASE, or libpq's 'host=... "
+     "dbname=...'; again for each further one, which gets the same calls. Passwords are better left to "
+     "PGPASSWORD or ~/.pgpass",
+     false, nullptr, true},
+    {kCommand, "--clients", "connections that make calls at the same time, each by a thread of its own",
+     kShown, positive},
+    {kCommand, "--no-load",
+     "use the tables, rows and procedures that the target has; without it they are made"},
+    {kCommand, "--reload",
+     "drop the workload's tables and procedures, with all their rows, and load them again before each round"},
+    {kCommand, "--repeat",
+     "rounds: each measures every target once, in turns, with calls of its own; the median counts", kShown,
+     positive},
+    {kCommand, "--isolation",
+     "of the clients' transactions: serializable, as a workload's conditions ask for and Mneme's are in any "
+     "case; repeatable-read; read-committed; default: the server's own",
+     kShown,
+     +[]() -> CLI::Validator {
+       return CLI::IsMember({"default", "read-committed", "repeatable-read", "serializable"});
+     }},
+    {kCommand, "--final",
+     "what becomes of the final tables: tables: those of two targets or more are compared, row by row, which "
+     "takes "
+     "--clients 1 and --transactions; checks: the workload's conditions are held against each target's; "
+     "auto: tables "
+     "where that can be, else checks; off",
+     kShown,
+     +[]() -> CLI::Validator {
+       return CLI::IsMember({"auto", "tables", "checks", "off"});
+     }},
     {kCommand, "--file", "a script to run; without it, standard input"},
     {kCommand, "--command", "statements to run"},
     {kCommand, "--keep-going",

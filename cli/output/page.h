@@ -14,6 +14,7 @@ namespace mneme {
 
 extern const std::string_view kSlicePage;
 extern const std::string_view kReplayPage;
+extern const std::string_view kBenchPage;
 
 // The texts before a page's data and behind it.
 struct PageParts {

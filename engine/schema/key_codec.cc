@@ -227,8 +227,8 @@ void KeyCodec::common_values(const KeyRange& range, KeyValues& common) const {
     store<uint64_t>(high.data() + 8 * i, __builtin_bswap64(range.high.words[i]));
   }
   for (const Part& part : std::span(parts_).first(index_columns_)) {
-    if (std::memcmp(common.bytes.data() + part.offset, high.data() + part.offset,
-                    part.end() - part.offset) != 0)
+    if (std::memcmp(common.bytes.data() + part.offset, high.data() + part.offset, part.end() - part.offset) !=
+        0)
       return;
     common.values.push_back(value_at(part, common.bytes.data()));
   }

@@ -19,9 +19,9 @@
 #include "base/memory/huge_pages.h"
 #include "engine/schema/change_codec.h"
 #include "engine/schema/schema.h"
+#include "engine/table/access_gate.h"
 #include "engine/table/epoch.h"
 #include "engine/table/indexed_table.h"
-#include "engine/table/access_gate.h"
 #include "engine/transaction/concurrency.h"
 #include "engine/transaction/lock_table.h"
 #include "engine/transaction/number_sources.h"
@@ -162,8 +162,8 @@ class Database {
   std::unique_ptr<LockTable> locks_;        // under two-phase locking
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<VersionKeeper> versions_;
-  // Written by whoever opens the database (release), read by transactions that begin (acquire), which see what
-  // was done to the rows before it was taken away.
+  // Written by whoever opens the database (release), read by transactions that begin (acquire), which see
+  // what was done to the rows before it was taken away.
   std::atomic<AccessGate*> gate_{nullptr};
   CommitLog* log_ = nullptr;
   RecordContent content_ = RecordContent::kCommand;

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/cache_line.h"
-#include "recovery/rows/barrier_finder.h"
 #include "recovery/calls/lane_planner.h"
 #include "recovery/calls/lane_scheduler.h"
 #include "recovery/calls/piece_runner.h"
+#include "recovery/rows/barrier_finder.h"
 
 namespace mneme {
 namespace {

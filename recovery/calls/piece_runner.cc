@@ -238,8 +238,7 @@ size_t PieceRunner::name_lookups(ReplayBatch& batch, std::span<SharePiece> piece
     SharePiece& piece = pieces[ready];
     piece.first_lookup = count;
     if (piece.slice->lookups == nullptr) continue;
-    if (!piece.slice->recalled.empty())
-      thread.recording.bind(batch.recording, piece.transaction, thread_id);
+    if (!piece.slice->recalled.empty()) thread.recording.bind(batch.recording, piece.transaction, thread_id);
     request.arguments = batch.log.call(piece.transaction).arguments;
     const size_t named = piece.slice->lookups(request, room.subspan(count));
     // Perhaps it would have named more: it begins the next group.

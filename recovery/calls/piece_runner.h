@@ -4,8 +4,8 @@
 // Flow        decode() -> fill(), block by block -> prepare() a group of pieces -> run() each of them
 // Groups      a group's rows are looked up at once, so that their cache misses overlap. Until the last of a
 //             group has run, its thread runs nothing else, and nothing else touches the lanes of its pieces.
-// Invariants  pieces that conflict are run in commit order, and what a piece recalls has been recorded before:
-//             the caller sees to it (dependency_graph.h).
+// Invariants  pieces that conflict are run in commit order, and what a piece recalls has been recorded
+//             before: the caller sees to it (dependency_graph.h).
 // Threads     each call names the thread that makes it; a thread makes one call at a time.
 // Errors      a call returns false, and failure() has the error of the earliest record: later ones may be its
 //             consequence. The tables are then in no state to be used.

@@ -65,8 +65,8 @@ class WorkingDatabase {
   // has its tables, and no session uses the former program any more.
   void replace(std::unique_ptr<Program> program);
 
-  // Whether all of the log is in the rows. If it was opened on demand (RecoverOptions::on_demand), what is left
-  // is replayed while transactions run; once true, it stays so.
+  // Whether all of the log is in the rows. If it was opened on demand (RecoverOptions::on_demand), what is
+  // left is replayed while transactions run; once true, it stays so.
   bool is_recovered() const;
   // nullptr: it was not opened on demand, or nothing was left.
   DemandRecovery* rest() { return rest_.get(); }

@@ -36,7 +36,8 @@ void tell(const RecoverOptions& options, const RecoveryProgress& progress) {
   if (options.progress) options.progress(progress);
 }
 
-// What a log's calls take, decoded and put into lanes, for each byte of the log: of small calls about so much.
+// What a log's calls take, decoded and put into lanes, for each byte of the log: of small calls about so
+// much.
 constexpr uint64_t kMemoryOfCalls = 16;
 // Of a system that does not say how much it has.
 constexpr uint64_t kUnknownMemory = uint64_t{4} << 30;

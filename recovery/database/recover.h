@@ -10,9 +10,9 @@
 //             user's, where what had to be compiled is kept.
 // Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from
 //             any one of them, never from two at once.
-// Errors      a scheme that the log does not serve, or on_demand with one that is not CLR-P: kInvalidArgument, before anything is loaded. Not a
-//             database, in use, of another format version: kInvalidArgument or kFailed. Damage: kDamaged,
-//             with file and offset, or LSN.
+// Errors      a scheme that the log does not serve, or on_demand with one that is not CLR-P:
+//             kInvalidArgument, before anything is loaded. Not a database, in use, of another format version:
+//             kInvalidArgument or kFailed. Damage: kDamaged, with file and offset, or LSN.
 // Source      PACMAN (SIGMOD 2017), sections 2.2 and 4.
 #pragma once
 

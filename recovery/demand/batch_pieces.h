@@ -4,8 +4,8 @@
 // Flow        PieceDispatch::fill -> append*() -> LaneTables (demand_schedule.cc) -> replayed entry by entry
 // Free        a piece that conflicts with no other of its block stands in no lane, and may run at any time.
 // Memory      12 bytes a piece, and 16 more for each lane of one that stands in several. A block whose wide
-//             pieces would take more room than that is told (is_too_wide), and is to be filled anew with fewer
-//             lanes.
+//             pieces would take more room than that is told (is_too_wide), and is to be filled anew with
+//             fewer lanes.
 // Threads     one owner while it is filled; then constant, but for what an entry's functions say.
 #pragma once
 
@@ -52,8 +52,8 @@ class BatchPieces final : public LaneFill {
     return to_come.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  // Of a free entry: who takes it runs it, and then says so (release). Whoever finds that it has run (acquire)
-  // sees what it did.
+  // Of a free entry: who takes it runs it, and then says so (release). Whoever finds that it has run
+  // (acquire) sees what it did.
   enum class Free : uint8_t { kWaits, kRuns, kHasRun };
   Free free_state(uint32_t entry) { return free_of(state(entry).load(std::memory_order_acquire)); }
   bool take_free(uint32_t entry) {

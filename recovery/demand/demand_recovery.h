@@ -1,10 +1,12 @@
 // DemandRecovery: the rest of a recovery that has opened its database: transactions run already, and each
 // waits, and works, for what the log has yet to do to the rows that it touches.
 //
-// Flow        recover() with RecoverOptions::on_demand -> start(): a few threads replay the rest -> Transaction
-//             asks the gate -> rows settled, by the worker itself -> all is settled: the gate is taken away
-// Invariants  transactions see, and leave, what they would after all of the recovery. New commits stand behind
-//             the log's end, so a crash meanwhile loses nothing: the log is replayed again, old and new.
+// Flow        recover() with RecoverOptions::on_demand -> start(): a few threads replay the rest ->
+//             Transaction asks the gate -> rows settled, by the worker itself -> all is settled: the gate is
+//             taken away
+// Invariants  transactions see, and leave, what they would after all of the recovery. New commits stand
+//             behind the log's end, so a crash meanwhile loses nothing: the log is replayed again, old and
+//             new.
 // Memory      demand_replay.h; all is given back when the rest is settled and no transaction looks at it.
 // Threads     start(), finish() and the destructor: the owner's. The gate: any worker, by its number. Ended
 //             early, by the destructor, it leaves the database in no state to be used.
@@ -65,8 +67,8 @@ class DemandRecovery final : public AccessGate {
   // The log's records must outlive the replay.
   void keep(LogContents log) { log_ = std::move(log); }
 
-  // Puts the gate before the database's rows, and replays the rest. `ended`: called by one of the threads when
-  // all is settled, or has failed.
+  // Puts the gate before the database's rows, and replays the rest. `ended`: called by one of the threads
+  // when all is settled, or has failed.
   void start(std::function<void()> ended = {});
   // Whether all is settled. Once true, it stays so.
   bool is_settled() const { return is_settled_.load(std::memory_order_acquire); }

@@ -1,9 +1,9 @@
 // Goal: transactions that run while a log is replayed on demand see, and leave, what they would after all of
 // the replay. Method: programs made at random run random calls once, with ad-hoc transactions beside them.
 // Their log is opened on demand, and other random calls, and statements, run at once, with one or two threads
-// that replay the rest. What they log is replayed serially behind the first log: the database that this gives,
-// and the one in which they ran, must be equal. A transaction that saw a row too early, or that a piece saw,
-// would have done something else than its replay does.
+// that replay the rest. What they log is replayed serially behind the first log: the database that this
+// gives, and the one in which they ran, must be equal. A transaction that saw a row too early, or that a
+// piece saw, would have done something else than its replay does.
 //
 // The first seed is printed; MNEME_SEED=n runs that one alone.
 #include "recovery/demand/demand_recovery.h"

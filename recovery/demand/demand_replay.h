@@ -3,9 +3,9 @@
 //
 // Flow        open(): decode all calls, and find each piece's lanes, on all threads -> settle() what a
 //             transaction needs (settling_rules.h), go_on() with the rest -> is_settled()
-// Lanes       some 100,000 a block where the log is long, so that a lane is little to wait for. They follow from the calls'
-//             arguments alone (AnalysisOptions::lanes_from_arguments), so all are known before anything is
-//             replayed. A block whose pieces are often wide has fewer.
+// Lanes       some 100,000 a block where the log is long, so that a lane is little to wait for. They follow
+//             from the calls' arguments alone (AnalysisOptions::lanes_from_arguments), so all are known
+//             before anything is replayed. A block whose pieces are often wide has fewer.
 // Memory      the log's calls, decoded, and some 100 bytes a piece are held until this ends.
 // Invariants  the tables end as a serial replay leaves them. A row that is settled is as it is then, so a
 //             transaction that touches settled rows alone, by the rules, sees what it would see after all of
@@ -35,17 +35,17 @@ class DemandReplay final : private DemandExecutor {
   // How many lanes a block is to have (ReplayOptions::lanes_per_block) where so many records come.
   static uint32_t lanes_for(size_t records);
 
-  // `graph`: of an analysis with lanes_from_arguments. `options`: `threads` are all that will call settle() and
-  // go_on(), `native` is the machine code of the graph's SliceUnits, `batch_transactions` and `lanes_per_block`
-  // are taken where they are given. All arguments outlive this.
+  // `graph`: of an analysis with lanes_from_arguments. `options`: `threads` are all that will call settle()
+  // and go_on(), `native` is the machine code of the graph's SliceUnits, `batch_transactions` and
+  // `lanes_per_block` are taken where they are given. All arguments outlive this.
   DemandReplay(Database& database, const Program& program, const DependencyGraph& graph,
                ReplayOptions options);
   ~DemandReplay();
   DemandReplay(const DemandReplay&) = delete;
   DemandReplay& operator=(const DemandReplay&) = delete;
 
-  // `records`: of a log that holds calls, in commit order, without skips; they must outlive this. `threads`: to
-  // use now, and about as many as will call go_on(). Called once.
+  // `records`: of a log that holds calls, in commit order, without skips; they must outlive this. `threads`:
+  // to use now, and about as many as will call go_on(). Called once.
   Result<void> open(std::span<const RecordView> records, uint32_t threads);
 
   // Once open:

@@ -1,8 +1,8 @@
-// Goal: rows that are settled are as a replay of the whole log leaves them, whatever has been asked for before
-// and whatever has yet to run; and in the end the tables are so, too. Method: programs made at random run
-// random calls once, with ad-hoc transactions beside them. A serial replay of the log gives the end. Then the
-// log is replayed on demand: random keys are asked for, and each row must be the one of the end; in half of
-// the cases a second thread goes on with the rest meanwhile.
+// Goal: rows that are settled are as a replay of the whole log leaves them, whatever has been asked for
+// before and whatever has yet to run; and in the end the tables are so, too. Method: programs made at random
+// run random calls once, with ad-hoc transactions beside them. A serial replay of the log gives the end. Then
+// the log is replayed on demand: random keys are asked for, and each row must be the one of the end; in half
+// of the cases a second thread goes on with the rest meanwhile.
 //
 // The first seed is printed; MNEME_SEED=n runs that one alone.
 #include "recovery/demand/demand_replay.h"

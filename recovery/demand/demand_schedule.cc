@@ -25,7 +25,7 @@ constexpr uint32_t kLag = 2;
 constexpr std::chrono::microseconds kRestInterval{50};
 // How many entries ahead a lane is asked for, and then where its next entry stands.
 constexpr uint32_t kLanesAhead = 16;
-constexpr uint32_t kEntriesAhead = 8;
+constexpr uint32_t kPlacesAhead = 8;
 
 // Whether both are iterations of a loop, and not the same.
 bool are_other_iterations(const Piece& one, const Piece& other) {
@@ -391,7 +391,7 @@ void DemandSchedule::Pull::ask_ahead(const Step& step, uint32_t number) const {
     prefetch_line(&table.lanes[*lane]);
     prefetch_line(&table.begins[*lane]);
   }
-  if (const auto lane = lane_at(kEntriesAhead)) {
+  if (const auto lane = lane_at(kPlacesAhead)) {
     // Perhaps it is on its way to another thread's: the place is only asked for.
     const uint64_t next = table.begins[*lane] + 1;
     if (next < table.entries.size()) prefetch_line(&table.entries[next]);

@@ -6,28 +6,28 @@
 // pieces of the same call whose outputs it recalls, and of a piece that stands in several lanes the pieces
 // before it there. Nothing else is run for it, but for the rest of a lane's batch, which costs little then.
 //
-// Flow        BatchPieces, for each (block, batch) -> settle() a lane, by whoever asks -> go_on() by those who
-//             don't: batch by batch, a block's pieces in commit order, in groups, until all is settled
-// Place       how far a lane has come: the entry that it runs next, and whether it has arrived at it and waits
-//             for the others, where it is one of several lanes. Places only grow. The last lane to arrive runs
-//             the piece and moves all its lanes on.
-// Owner       a lane is moved by the thread that has taken it, and past a piece of several lanes by the thread
-//             whose lane came last, when all of them stand still.
+// Flow        BatchPieces, for each (block, batch) -> settle() a lane, by whoever asks -> go_on() by those
+//             who don't: batch by batch, a block's pieces in commit order, in groups, until all is settled
+// Place       how far a lane has come: the entry that it runs next, and whether it has arrived at it and
+//             waits for the others, where it is one of several lanes. Places only grow. The last lane to
+//             arrive runs the piece and moves all its lanes on.
+// Owner       a lane is moved by the thread that has taken it, and past a piece of several lanes by the
+//             thread whose lane came last, when all of them stand still.
 // Invariants  1. a lane's pieces run in commit order, one at a time. So two pieces that share a lane do.
 //             2. a piece runs when all pieces of its transaction have run whose outputs it recalls
 //                (`recalls`), and sees what these recorded.
 //             3. a batch that stands alone is installed when all that comes before it has run and nothing
 //                behind it has.
 // No deadlock a thread holds the lanes on its stack: each waits for a piece that a lane above it has yet to
-//             run, the topmost may wait for a lane that another thread holds. Order pieces by transaction, then
-//             block (predecessors first), then their order in the block. What a piece waits for comes before
-//             it in this order, so a lane on a stack stands at a later piece than those above it. Were there
-//             threads that wait for each other in a ring, each lane of the ring would stand at a later piece
-//             than the next. A lane that waits where a piece meets others is past nothing else, so the one
-//             that comes last does not need it moved. go_on() takes the lanes of a group without waiting for
-//             any, and waits for nothing while it holds them.
-// Publication a lane's place and owner, the count of a transaction's unfinished pieces, the lanes that have yet
-//             to arrive at an entry: each release by who has run the pieces, acquire by who relies on it.
+//             run, the topmost may wait for a lane that another thread holds. Order pieces by transaction,
+//             then block (predecessors first), then their order in the block. What a piece waits for comes
+//             before it in this order, so a lane on a stack stands at a later piece than those above it. Were
+//             there threads that wait for each other in a ring, each lane of the ring would stand at a later
+//             piece than the next. A lane that waits where a piece meets others is past nothing else, so the
+//             one that comes last does not need it moved. go_on() takes the lanes of a group without waiting
+//             for any, and waits for nothing while it holds them.
+// Publication a lane's place and owner, the count of a transaction's unfinished pieces, the lanes that have
+//             yet to arrive at an entry: each release by who has run the pieces, acquire by who relies on it.
 // Threads     settle(), go_on(): any, each with a ReplayThreadId of its own.
 // Waiting     a thread that needs a lane which another holds yields until it is let go of or has come far
 //             enough.
@@ -92,8 +92,8 @@ class DemandSchedule {
     std::vector<std::vector<Recalled>> recalls;
   };
 
-  // `threads`: that settle() and go_on() are called by, at most. `shares`: by how many go_on() is called, or a
-  // few more.
+  // `threads`: that settle() and go_on() are called by, at most. `shares`: by how many go_on() is called, or
+  // a few more.
   DemandSchedule(std::vector<Block> blocks, std::vector<DemandBatch> batches, uint32_t threads,
                  uint32_t shares, DemandExecutor& executor);
   ~DemandSchedule();

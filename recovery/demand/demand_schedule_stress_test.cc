@@ -1,7 +1,8 @@
-// Goal: whatever is asked for, by whichever threads, each piece runs once; two that share a lane run in commit
-// order, one at a time; a piece runs when the pieces whose outputs it recalls have, and sees what they wrote;
-// what stands alone runs alone, at its place; and what is called settled is. Method: batches of random pieces
-// in random lanes, which leave marks in plain memory: under ThreadSanitizer a missing hand-over is a race.
+// Goal: whatever is asked for, by whichever threads, each piece runs once; two that share a lane run in
+// commit order, one at a time; a piece runs when the pieces whose outputs it recalls have, and sees what they
+// wrote; what stands alone runs alone, at its place; and what is called settled is. Method: batches of random
+// pieces in random lanes, which leave marks in plain memory: under ThreadSanitizer a missing hand-over is a
+// race.
 #include <gtest/gtest.h>
 
 #include <algorithm>

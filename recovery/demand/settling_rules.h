@@ -1,8 +1,8 @@
 // SettlingRules: which lanes must be settled before a new transaction may touch rows, while a log is still
 // being replayed on demand.
 //
-// Reading     a row may be read when its lanes in all blocks that write rows of its table are settled: nothing
-//             of the log will change it any more, nor will it come or go.
+// Reading     a row may be read when its lanes in all blocks that write rows of its table are settled:
+//             nothing of the log will change it any more, nor will it come or go.
 // Changing    it must be so, too, when a row is changed, comes or goes. And no piece that has yet to run may
 //             see the change. In a block that writes rows of the table, pieces that read the row stand in its
 //             lane as well. A block that only reads the table has no lanes for it: all of its pieces come

@@ -10,9 +10,9 @@
 #include "logging/testing/memory_replicated_log.h"
 #include "logging/testing/test_log.h"
 #include "procedures/session/session.h"
+#include "recovery/database/checkpoint_loader.h"
 #include "recovery/database/schema_change.h"
 #include "recovery/database/standby_base.h"
-#include "recovery/database/checkpoint_loader.h"
 #include "recovery/standby/follower.h"
 #include "recovery/testing/replay_fixture.h"
 

@@ -8,7 +8,7 @@ from program import BINARY, DONE, FAILED, EndToEndTest
 
 SCRIPT = "CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1); SELECT id FROM t;"
 SUBCOMMANDS = ("demo", "run", "crash", "recover", "verify", "inspect", "slice", "native", "logbench", "sql", "serve", "crash-target", "logd", "follow",
-               "experiment")
+               "bench", "experiment")
 
 
 class FullOutput(EndToEndTest):

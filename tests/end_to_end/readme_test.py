@@ -26,6 +26,7 @@ NOT_RUN = {
     "build/mneme run tpcc --log-device remote": "needs a log server at that address; remote_test has one",
     "build/mneme run tpcc --log-device nats": "needs a NATS server at that address; replicated_test has one",
     "build/mneme serve": "serves until it is stopped; serve_test has servers",
+    "build/mneme bench": "needs servers at those addresses; bench_test has two",
     "build/mneme follow": "follows until it is stopped; follow_test has standbys",
     "build/mneme experiment mneme-table-1": "takes minutes; experiment_test runs others",
     "build/mneme experiment --all": "takes many minutes; experiment_test runs a part of it",
