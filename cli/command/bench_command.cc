@@ -18,6 +18,7 @@
 #include "cli/output/output.h"
 #include "cli/output/page.h"
 #include "cli/output/progress.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 
 namespace mneme {
@@ -47,6 +48,7 @@ struct BenchCommand {
     for (const std::string& text : target_texts) {
       Result<Target> target = parse_target(text);
       if (!target) return target.error();
+      provenance_.hide(text, target->shown);
       targets.push_back(*std::move(target));
     }
     const bool is_serial = clients == 1 && transactions > 0;
@@ -216,7 +218,8 @@ struct BenchCommand {
         report_.targets, [](const TargetReport& target) { return !target.rounds.empty(); });
     if (has_rounds) {
       output.text(report_.text());
-      const Json json = report_.json();
+      Json json = report_.json();
+      provenance_.add_to(json, settings.options.seed);
       if (!html_file.empty()) RETURN_IF_ERROR(write_page(kBenchPage, json, html_file));
       RETURN_IF_ERROR(output.json(json));
     }
@@ -239,6 +242,7 @@ struct BenchCommand {
   }
 
   BenchReport report_;
+  Provenance provenance_;
 };
 
 }  // namespace

@@ -31,11 +31,23 @@ Provenance::Provenance(std::string data_directory)
       started_(std::time(nullptr)),
       load_before_(load_average()) {}
 
+std::vector<std::string> Provenance::shown_command_line() const {
+  std::vector<std::string> words = command_line();
+  for (std::string& word : words) {
+    for (const auto& [hidden, shown] : hidden_) {
+      // By itself, or behind an option and "=".
+      if (!hidden.empty() && word.ends_with(hidden))
+        word.replace(word.size() - hidden.size(), hidden.size(), shown);
+    }
+  }
+  return words;
+}
+
 void Provenance::add_to(Json& result, std::optional<uint64_t> seed) const {
   const Build& build = this_build();
   result["version"] = build.version;
   result["commit"] = commit_json(build);
-  result["command_line"] = printable(command_line_text(command_line()));
+  result["command_line"] = printable(command_line_text(shown_command_line()));
   result["seed"] = value_or_null(seed);
   result["started"] = utc_text(started_);
   Json& host = result["host"] = json_of(examine_host());

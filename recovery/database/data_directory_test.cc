@@ -215,6 +215,53 @@ std::map<std::pair<uint32_t, uint64_t>, std::string> rows_by_slot(const Database
 }
 
 // Accounts come and go, so slots are used again, in one life of the database and from life to life.
+// Calls run while the log of those before them is replayed, and the log of both gives what they left.
+TEST_F(DataDirectory, OpensOnDemandAndGoesOn) {
+  create_and_run(2000);
+  Digest last;
+  for (uint32_t round = 2; round < 4; ++round) {
+    RecoverOptions options = this->options("clr-p", 2);
+    options.on_demand = true;
+    Result<OpenedDatabase> opened = open_for_work(directory_, options, {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    WorkingDatabase& working = opened->working;
+    ASSERT_NE(working.rest(), nullptr);
+    run_calls(working, 500, round);
+    const Result<void> finished = working.finish_recovery();
+    ASSERT_TRUE(finished.ok()) << finished.error().message;
+    EXPECT_TRUE(working.is_recovered());
+    last = digest_of(working.database(), 1);
+  }
+  const Result<RecoveredDatabase> recovered = recover(directory_, options("clr", 1));
+  ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+  EXPECT_EQ(digest_of(*recovered->database, 1), last);
+}
+
+TEST_F(DataDirectory, IsClosedWhileItsLogIsReplayed) {
+  const Digest before = create_and_run(2000);
+  RecoverOptions options = this->options("clr-p", 2);
+  options.on_demand = true;
+  {
+    const Result<OpenedDatabase> opened = open_for_work(directory_, options, {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+  }
+  const Result<RecoveredDatabase> recovered = recover(directory_, this->options("clr-p", 1));
+  ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+  EXPECT_EQ(digest_of(*recovered->database, 1), before);
+}
+
+TEST_F(DataDirectory, ALogThatTakesTooMuchMemoryIsNotOpenedOnDemand) {
+  create_and_run(100);
+  RecoverOptions options = this->options("clr-p", 1);
+  options.on_demand = true;
+  options.most_demand_log_bytes = 1;
+  const Result<OpenedDatabase> opened = open_for_work(directory_, options, {});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message.find("recover it first"), std::string::npos) << opened.error().message;
+  options.on_demand = false;
+  EXPECT_TRUE(open_for_work(directory_, options, {}).ok());
+}
+
 TEST_F(DataDirectory, RowsStayWhereTheLogSaysThatTheyLie) {
   for (const RecordContent records : {RecordContent::kAll, RecordContent::kPhysical}) {
     fs::remove_all(directory_);

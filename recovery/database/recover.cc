@@ -36,11 +36,13 @@ void tell(const RecoverOptions& options, const RecoveryProgress& progress) {
   if (options.progress) options.progress(progress);
 }
 
-// What a log's calls take, decoded and put into lanes, for each byte of the log: of small calls about so
-// much.
-constexpr uint64_t kMemoryOfCalls = 16;
-// Of a system that does not say how much it has.
-constexpr uint64_t kUnknownMemory = uint64_t{4} << 30;
+// Of a log whose calls take so much, decoded and put into lanes, as there is memory. Calls are small: they take
+// about sixteen times what the log does.
+uint64_t most_demand_bytes() {
+  constexpr uint64_t kMemoryOfCalls = 16;
+  constexpr uint64_t kUnknownMemory = uint64_t{4} << 30;
+  return available_memory_bytes().value_or(kUnknownMemory) / kMemoryOfCalls;
+}
 
 // Objects of graphs that no folder of their own keeps: of analyses that were asked for, for example. Each
 // takes up to a MiB.
@@ -294,9 +296,8 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   read.from = recovered.manifest.checkpoint_lsn;
   // Rows are replayed key by key, or from the end: all of them are at hand.
   if (scheme.replays_calls() && !options.keep_log) {
-    read.most_kept_bytes = options.on_demand
-                               ? available_memory_bytes().value_or(kUnknownMemory) / kMemoryOfCalls
-                               : options.most_kept_log_bytes;
+    read.most_kept_bytes = options.on_demand ? options.most_demand_log_bytes.value_or(most_demand_bytes())
+                                             : options.most_kept_log_bytes;
     read.window_bytes = options.log_window_bytes;
   }
   read.progress = [&](uint64_t done, uint64_t segments) {

@@ -64,6 +64,8 @@ struct RecoverOptions {
   // CLR-P: what comes last of the log is not replayed, but opened: RecoveredDatabase::rest replays it, and
   // `workers` may use the database meanwhile. The log is kept.
   bool on_demand = false;
+  // The longest log that is opened so. None: as much of one as takes the memory that there is, once decoded.
+  std::optional<uint64_t> most_demand_log_bytes;
   // False for a standby, which goes on restoring rows: indexes that the scheme builds at the end are not
   // built, and the tables stay as they are while rows are restored.
   bool indexes = true;

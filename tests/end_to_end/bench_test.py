@@ -60,6 +60,8 @@ class Bench(EndToEndTest):
         self.targets = self.on_postgres(), self.on_mneme()
         told, _ = self.both("smallbank", "--clients", 1, "--transactions", 600, "--seed", 7, "--html", self.folder / "bench.html")
         self.assertEqual(told["comparison"], {"equal": True, "differences": []})
+        self.assertIn("smallbank", told["command_line"])
+        self.assertEqual(told["seed"], 7)
         one, other = told["targets"]
         self.assertEqual(one["tables"], other["tables"])
         self.assertEqual(one["tables"]["account"]["rows"], 18000)

@@ -79,6 +79,10 @@ class OnDemand(EndToEndTest):
         self.refuse(BAD_ARGUMENTS, ["--open on-demand", "clr-p"], "run", "smallbank", "--resume", "--data-dir", directory, "--open",
                     "on-demand", "--transactions", 10)
         self.refuse(BAD_ARGUMENTS, ["--on-demand is clr-p's"], "recover", directory, "--on-demand", 0)
+        self.refuse(BAD_ARGUMENTS, ["--trace is of a replay from the log's begin"], "recover", directory, "--scheme", "clr-p", "--on-demand", 0,
+                    "--trace", self.folder / "trace.json")
+        self.refuse(BAD_ARGUMENTS, ["--on-demand has an analysis of its own"], "recover", directory, "--scheme", "clr-p", "--on-demand", 0,
+                    "--conflicts", "table")
         self.refuse(BAD_ARGUMENTS, ["--open says how a database that is there is opened", "--resume"], "run", "smallbank", "--data-dir",
                     self.folder / "new", "--open", "on-demand", "--transactions", 10)
         self.refuse(BAD_ARGUMENTS, ["--open sometimes", "recovered and on-demand"], "serve", directory, "--open", "sometimes")
