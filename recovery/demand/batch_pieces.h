@@ -35,13 +35,13 @@ class BatchPieces final : public LaneFill {
   Piece piece(uint32_t entry) const { return entries_[entry].piece; }
   // The entry's lanes; none: it is free.
   std::span<const uint32_t> lanes(uint32_t entry) const {
-    const Entry& of = entries_[entry];
-    if (of.lane < kSeveral) return {&of.lane, 1};
-    if (of.lane >= kFirstFree) return {};
-    const Several& several = several_[of.lane - kSeveral];
+    const uint32_t lane = lane_of(entry);
+    if (lane < kSeveral) return {&entries_[entry].lane, 1};
+    if (lane >= kFirstFree) return {};
+    const Several& several = several_[lane - kSeveral];
     return std::span(lanes_of_several_).subspan(several.first, several.count);
   }
-  bool has_one_lane(uint32_t entry) const { return entries_[entry].lane < kSeveral; }
+  bool has_one_lane(uint32_t entry) const { return lane_of(entry) < kSeveral; }
   // The entries of a transaction, which follow one another: the first, and one past the last.
   std::pair<uint32_t, uint32_t> entries_of(uint32_t transaction) const;
 
@@ -88,9 +88,13 @@ class BatchPieces final : public LaneFill {
   static constexpr uint32_t kFreeRuns = kFirstFree + 1;
   static constexpr uint32_t kFreeHasRun = kFirstFree + 2;
 
+  // A free entry's may change meanwhile (relaxed: that it is a free one does not).
+  uint32_t lane_of(uint32_t entry) const {
+    return std::atomic_ref(const_cast<uint32_t&>(entries_[entry].lane)).load(std::memory_order_relaxed);
+  }
   static Free free_of(uint32_t lane) { return static_cast<Free>(lane - kFirstFree); }
   std::atomic_ref<uint32_t> state(uint32_t entry) {
-    DCHECK(entries_[entry].lane >= kFirstFree);
+    DCHECK(lane_of(entry) >= kFirstFree);
     return std::atomic_ref(entries_[entry].lane);
   }
   void add(Piece piece, uint32_t lane);

@@ -168,8 +168,7 @@ void DemandSchedule::Pull::step_lane() {
   const EntryId next = at.next();
   if (at.has_arrived()) return bring_others(where, next);
   if (!schedule_.is_open(next.batch)) {
-    return push(
-        {.kind = Frame::Kind::kAlone, .number = schedule_.installed_.load(std::memory_order_acquire)});
+    return push({.kind = Frame::Kind::kAlone, .number = schedule_.last_alone_before(next.batch)});
   }
   gather(where, frame.limit);
   if (group_.empty()) return meet(where, next);
@@ -204,8 +203,8 @@ bool DemandSchedule::Pull::run_group(uint32_t block) {
       BatchPieces& of = schedule_.pieces(block, piece.batch);
       of.piece_has_run(piece.piece.transaction);
       if (of.lanes(numbers_[done]).empty()) {
-        of.free_has_run(numbers_[done]);
         schedule_.left_[block].free.fetch_sub(1, std::memory_order_release);
+        of.free_has_run(numbers_[done]);
       }
     }
   }
@@ -300,8 +299,7 @@ void DemandSchedule::Pull::step_free() {
       break;
   }
   if (!schedule_.is_open(entry.batch)) {
-    return push(
-        {.kind = Frame::Kind::kAlone, .number = schedule_.installed_.load(std::memory_order_acquire)});
+    return push({.kind = Frame::Kind::kAlone, .number = schedule_.last_alone_before(entry.batch)});
   }
   if (const auto recalled = blocking(block, entry))
     return pull_recalled(*recalled, entry.batch, pieces.piece(entry.number));
@@ -313,7 +311,9 @@ void DemandSchedule::Pull::step_free() {
 
 void DemandSchedule::Pull::step_alone() {
   Frame& frame = stack_.back();
-  if (schedule_.installed_.load(std::memory_order_acquire) > frame.number) return pop();
+  const uint32_t installed = schedule_.installed_.load(std::memory_order_acquire);
+  if (installed > frame.number) return pop();
+  if (installed < frame.number) return push({.kind = Frame::Kind::kAlone, .number = installed});
   const Place before({schedule_.alone_[frame.number], 0});
   for (BlockLane& at = frame.lane; at.block < schedule_.shape_.size();) {
     if (at.lane < schedule_.lanes(at.block)) {
@@ -342,9 +342,7 @@ void DemandSchedule::Pull::step_alone() {
 // A share of a batch's pieces in a block, in commit order, a group at a time: of as many lanes as there come.
 // A piece that can't run at once is pulled by itself.
 bool DemandSchedule::Pull::run_step(const Step& step, uint32_t share) {
-  while (!schedule_.is_open(step.batch)) {
-    if (!pull_alone(schedule_.installed_.load(std::memory_order_acquire))) return false;
-  }
+  if (!schedule_.is_open(step.batch) && !pull_alone(schedule_.last_alone_before(step.batch))) return false;
   BatchPieces& pieces = schedule_.pieces(step.block, step.batch);
   const auto is_mine = [&](uint32_t number) {
     if (schedule_.shares_ == 1) return true;
@@ -419,9 +417,10 @@ bool DemandSchedule::Pull::add_to_step(const Step& step, uint32_t number) {
   } else if (held->pieces == 0 && schedule_.lane(lane).place() >= Place::past(entry)) {
     return true;
   }
-  if (!pieces.has_one_lane(number) || schedule_.place_after(lane, held->pieces) != Place(entry) ||
-      blocking(step.block, entry))
-    return false;
+  // A lane that waits for others is moved by them, whoever holds it.
+  const Place at =
+      held->pieces == 0 ? schedule_.lane(lane).place() : schedule_.place_after(lane, held->pieces);
+  if (!pieces.has_one_lane(number) || at != Place(entry) || blocking(step.block, entry)) return false;
   add(step.block, entry);
   ++held->pieces;
   return true;
@@ -521,8 +520,9 @@ void DemandSchedule::move(BlockLane at, uint32_t entries) {
   Lane& moved = lane(at);
   const Place place = place_after(at, entries);
   moved.next += entries;
-  moved.at.store(place.bits(), std::memory_order_release);
+  // First: who finds the lane settled finds the block so, if it was the last.
   if (place == Place::end()) left_[at.block].lanes.fetch_sub(1, std::memory_order_release);
+  moved.at.store(place.bits(), std::memory_order_release);
 }
 
 bool DemandSchedule::is_settled(BlockLane at) const {

@@ -189,6 +189,8 @@ class DemandSchedule {
   bool is_open(uint32_t batch) const {
     return alone_before_[batch] <= installed_.load(std::memory_order_acquire);
   }
+  // The number, among those that stand alone, of the last one before a batch that is not open, or was not.
+  uint32_t last_alone_before(uint32_t batch) const { return alone_before_[batch] - 1; }
   bool settle_alone(ReplayThreadId thread);
   void count_run(uint64_t pieces) { pieces_left_.fetch_sub(pieces, std::memory_order_release); }
 
