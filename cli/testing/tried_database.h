@@ -232,7 +232,7 @@ class TriedDatabase {
   }
 
   WorkloadDatabase open(const fs::path& directory) const {
-    return must(WorkloadDatabase::open(directory, layout_.log, Execution::kInterpreted, true));
+    return must(WorkloadDatabase::open(directory, layout_.log, Execution::kInterpreted, false, true));
   }
 
   // All are durable when it returns, each by a flush of its own.
