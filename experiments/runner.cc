@@ -131,7 +131,7 @@ Result<Json> ExperimentRunner::measure(const std::string& command, const std::st
   ++done_;
   fs::remove_all(scratch, error);
   return Json{{"command", command},
-              {"measured_at", utc_text(std::time(nullptr))},
+              {"measured_at", utc_text(date())},
               {"load_average", load},
               {"program", options_.program},
               {"result", std::move(*result)}};

@@ -203,7 +203,7 @@ struct ExperimentCommand {
     if (!figure) return figure.error();
     (*figure)["quick"] = quick;
     (*figure)["rounds"] = runs;
-    (*figure)["measured_at"] = utc_text(std::time(nullptr));
+    (*figure)["measured_at"] = utc_text(date());
     (*figure)["environment"] = environment;
     (*figure)["load_average"] = mean_load(*measured);
     return figure;

@@ -1,12 +1,12 @@
 #include "cli/measure/second_by_second.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "base/clock.h"
 #include "measurement/latency/hdr_log.h"
 #include "measurement/machine/build.h"
+#include "measurement/machine/host.h"
 
 namespace mneme {
 
@@ -29,8 +29,7 @@ Json per_second_json(const RunReport& report) {
 }
 
 std::string histogram_log(const RunReport& report, const Program& program) {
-  const auto now_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  const auto begun_ns = now_ns - static_cast<int64_t>(monotonic_ns() - report.measured_from_ns);
+  const int64_t begun_ns = date_ns() - static_cast<int64_t>(monotonic_ns() - report.measured_from_ns);
   HdrLog log(static_cast<double>(begun_ns) / 1e9, version_text(this_build()));
   for (size_t second = 0; second < seconds_of(report.series); ++second) {
     for (size_t procedure = 0; procedure < program.procedures.size(); ++procedure) {

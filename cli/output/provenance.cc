@@ -28,7 +28,7 @@ std::string printable(std::string text) {
 
 Provenance::Provenance(std::string data_directory)
     : data_directory_(std::move(data_directory)),
-      started_(std::time(nullptr)),
+      started_(date()),
       load_before_(load_average()) {}
 
 std::vector<std::string> Provenance::shown_command_line() const {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -180,6 +181,10 @@ HostJson json_of(const Host& host) {
 HostJson json_of(const std::optional<Disk>& disk) {
   if (!disk) return {};
   return {{"device", disk->device}, {"file_system", disk->file_system}};
+}
+
+int64_t date_ns() {
+  return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
 std::string utc_text(std::time_t time) {

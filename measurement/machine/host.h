@@ -40,6 +40,11 @@ std::optional<double> load_average();
 nlohmann::ordered_json json_of(const Host& host);
 nlohmann::ordered_json json_of(const std::optional<Disk>& disk);
 
+// Now, in nanoseconds since 1970: to date a result by, and for nothing else, as clocks are set.
+int64_t date_ns();
+inline std::time_t date() {
+  return date_ns() / 1'000'000'000;
+}
 // 2026-01-31T12:00:00Z
 std::string utc_text(std::time_t time);
 
