@@ -27,9 +27,7 @@ std::string printable(std::string text) {
 }  // namespace
 
 Provenance::Provenance(std::string data_directory)
-    : data_directory_(std::move(data_directory)),
-      started_(date()),
-      load_before_(load_average()) {}
+    : data_directory_(std::move(data_directory)), started_(date()), load_before_(load_average()) {}
 
 std::vector<std::string> Provenance::shown_command_line() const {
   std::vector<std::string> words = command_line();
