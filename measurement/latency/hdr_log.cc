@@ -1,6 +1,5 @@
 #include "measurement/latency/hdr_log.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -11,6 +10,7 @@
 #include <type_traits>
 
 #include "base/check.h"
+#include "measurement/machine/host.h"
 
 namespace mneme {
 namespace {
@@ -105,11 +105,11 @@ std::string hdr_text(const HdrHistogram& histogram) {
 HdrLog::HdrLog(double started, std::string_view author)
     : text_(fmt::format("#[Logged with {0}]\n"
                         "#[Histogram log format version 1.3]\n"
-                        "#[StartTime: {1:.3f} (seconds since epoch), {2:%Y-%m-%dT%H:%M:%SZ}]\n"
+                        "#[StartTime: {1:.3f} (seconds since epoch), {2}]\n"
                         "#[BaseTime: {1:.3f} (seconds since epoch)]\n"
                         "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_"
                         "Histogram\"\n",
-                        author, started, fmt::gmtime(static_cast<std::time_t>(started)))) {}
+                        author, started, utc_text(static_cast<std::time_t>(started)))) {}
 
 void HdrLog::add(std::string_view tag, double begin_seconds, double length_seconds,
                  const HdrHistogram& histogram) {
