@@ -147,6 +147,52 @@ void expect_rows_of_the_end(uint64_t seed, DemandTotals& totals) {
   totals.early += questions.is_early() ? 1 : 0;
 }
 
+// No piece writes the rates, so that nothing of the log has to happen to their rows. But pieces read them.
+TEST(DemandReplay, AChangeWaitsForThePiecesThatReadIt) {
+  ReplayFixture fixture(R"(
+      CREATE TABLE rate (k int PRIMARY KEY, v int NOT NULL);
+      CREATE TABLE total (k int PRIMARY KEY, s int NOT NULL);
+      CREATE PROCEDURE put(x int, y int) LANGUAGE plpgsql AS $$
+      DECLARE r int;
+      BEGIN
+        SELECT v INTO r FROM rate WHERE k = y;
+        IF r IS NOT NULL THEN UPDATE total SET s = r + x WHERE k = x; END IF;
+      END; $$;)",
+                        kDemandRows);
+  (void)fixture.run_forward(200, 1);
+  fixture.take_apart(demand_analysis_of(1));
+  const std::vector<RecordView> records = fixture.records();
+  ASSERT_FALSE(records.empty());
+  const std::unique_ptr<Database> end = fixture.replayed();
+  const std::unique_ptr<Database> database = fixture.before();
+  DemandReplay replay(*database, fixture.program(), fixture.graph(), demand_options_of(4));
+  const Result<void> opened = replay.open(records, 1);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+
+  const TableId rate{0};
+  const ColumnId v{1};
+  std::vector<SettlingRules::Need> needs;
+  replay.rules().of_rows(rate, {}, {}, needs);
+  for (const SettlingRules::Need& need : needs)
+    EXPECT_TRUE(replay.is_settled(need)) << "nothing is to happen to the rates";
+  replay.rules().of_change(rate, database->schema().layout(rate).parts(v), needs);
+  for (const SettlingRules::Need& need : needs) ASSERT_TRUE(replay.settle(need, ReplayThreadId{0}));
+  for (Database* const changed : {database.get(), end.get()}) {
+    UnloggedWriter writer(*changed);
+    const IndexId by_key = *changed->catalog().table(rate).primary_key;
+    for (int64_t k = 0; k < 8; ++k) {
+      const Value key = Value::of_int(k);
+      const ColumnValue change{v, Value::of_int(1000)};
+      Row* const row = writer.find(by_key, *changed->schema().codec(by_key).of_whole({&key, 1}));
+      if (row == nullptr) continue;
+      ASSERT_EQ(writer.update(rate, row, {&change, 1}), AccessStatus::kOk);
+    }
+  }
+  while (replay.go_on(ReplayThreadId{0})) {
+  }
+  EXPECT_EQ(state_of(*database), state_of(*end)) << "a piece has seen a rate of later";
+}
+
 class RandomDemand : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(RandomDemand, SettledRowsAreThoseOfTheEnd) {
