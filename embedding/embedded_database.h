@@ -60,8 +60,8 @@ struct EmbeddedOptions {
   RecordContent records = RecordContent::kCommand;
   DurableLogOptions log = {};  // buffer, device, flushes; its `workers` are the connections
   Concurrency concurrency = {};
-  // Of a database that is there, whose log holds calls: it is open once its log has been read, and what is
-  // left to be replayed is replayed while transactions run (RecoverOptions::on_demand).
+  // Opens a database that is there as soon as its log has been read: transactions run while the log's calls
+  // are replayed (RecoverOptions::on_demand). A log of rows is refused then.
   bool on_demand = false;
   // Gets sentences for the user: what recovery found, why procedures are interpreted. Called by any thread,
   // one at a time. It may use neither the database nor its connections, and what it throws is dropped.

@@ -17,7 +17,8 @@ namespace mneme {
 
 namespace {
 
-// Of streams of calls: unlike those of runs, which count from 0.
+// A study's calls come from streams of this incarnation, and runs count theirs from 0: no run makes the same
+// calls.
 constexpr uint32_t kStudyIncarnation = 1'000'000;
 
 double seconds_from(uint64_t begin_ns) {

@@ -29,7 +29,7 @@ TEST(Median, IsTheMiddle) {
 }
 
 TEST(RankTest, CountsTheWaysToDealTheRanks) {
-  // Of the 20 ways to deal 6 ranks to two samples of 3, one has these ranks.
+  // Six ranks can be dealt to two samples of three in 20 ways, and one of these ways gives these ranks.
   const RankTest apart = rank_test(Sample{1, 2, 3}, Sample{4, 5, 6});
   EXPECT_DOUBLE_EQ(apart.second_larger, 1.0 / 20);
   EXPECT_DOUBLE_EQ(apart.first_larger, 1);

@@ -61,7 +61,7 @@ int32_t modifier_of(const Type& type) {
   if (type.kind == TypeKind::kNumeric && type.precision != 0)
     return ((type.precision << 16) | type.scale) + 4;
   if (type.kind == TypeKind::kTimestamp && type.precision != 0) return type.precision - 1;
-  // Of all fields, with so many digits.
+  // 0x7fff says that the interval has all fields, the low half how many digits its seconds have.
   if (type.kind == TypeKind::kInterval && type.precision != 0) return 0x7fff << 16 | (type.precision - 1);
   return -1;
 }

@@ -36,8 +36,8 @@ void tell(const RecoverOptions& options, const RecoveryProgress& progress) {
   if (options.progress) options.progress(progress);
 }
 
-// Of a log whose calls take as much memory, decoded and put into lanes, as there is. Calls are small, and of
-// many pieces: those of TPC-C take some forty times what the log does.
+// Returns how long a log may be, in bytes, so that its calls fit into memory once they are decoded and have
+// lanes. The calls of TPC-C take some forty times what their log does.
 uint64_t most_demand_bytes() {
   constexpr uint64_t kMemoryOfCalls = 64;
   constexpr uint64_t kUnknownMemory = uint64_t{4} << 30;
