@@ -58,9 +58,8 @@ DemandRecovery::~DemandRecovery() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void DemandRecovery::start(std::function<void()> ended) {
+void DemandRecovery::start() {
   CHECK(threads_.empty());
-  ended_ = std::move(ended);
   start_ns_ = next_share_ns_ = monotonic_ns();
   database_.set_gate(this);
   running_.store(thread_count_, std::memory_order_relaxed);
@@ -131,7 +130,6 @@ void DemandRecovery::end() {
     has_ended_ = true;
   }
   changed_.notify_all();
-  if (ended_) ended_();
 }
 
 Result<void> DemandRecovery::finish() {
@@ -139,12 +137,6 @@ Result<void> DemandRecovery::finish() {
   changed_.wait(lock, [this] { return has_ended_; });
   if (error_) return *error_;
   return {};
-}
-
-std::pair<uint64_t, uint64_t> DemandRecovery::progress() {
-  const std::lock_guard lock(mutex_);
-  const uint64_t done = parts_.replay == nullptr ? report_.pieces : parts_.replay->schedule().pieces_run();
-  return {done, report_.pieces};
 }
 
 bool DemandRecovery::settle(Visitor& visitor, WorkerId worker) {

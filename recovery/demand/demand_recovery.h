@@ -15,7 +15,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -67,16 +66,13 @@ class DemandRecovery final : public AccessGate {
   // The log's records must outlive the replay.
   void keep(LogContents log) { log_ = std::move(log); }
 
-  // Puts the gate before the database's rows, and replays the rest. `ended`: called by one of the threads
-  // when all is settled, or has failed.
-  void start(std::function<void()> ended = {});
+  // Puts the gate before the database's rows, and replays the rest.
+  void start();
   // Whether all is settled. Once true, it stays so.
   bool is_settled() const { return is_settled_.load(std::memory_order_acquire); }
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   // Waits for the end. An error says why replay could not go on.
   Result<void> finish();
-  // How far it is: pieces that have run, and all.
-  std::pair<uint64_t, uint64_t> progress();
   // After the end.
   const DemandReport& report() const { return report_; }
 
@@ -111,7 +107,6 @@ class DemandRecovery final : public AccessGate {
   const uint32_t workers_;
   const uint32_t thread_count_;
   std::vector<std::unique_ptr<CachePadded<Visitor>>> visitors_;  // by worker
-  std::function<void()> ended_;
   uint64_t start_ns_ = 0;
   uint64_t next_share_ns_ = 0;  // of thread 0, as is report_.settled until the end
   uint64_t share_interval_ns_;
@@ -123,7 +118,7 @@ class DemandRecovery final : public AccessGate {
   std::atomic<bool> is_stopped_{false};  // by the destructor; relaxed: it carries nothing
   std::atomic<bool> is_settled_{false};  // written by end(), as the next one is
   std::atomic<bool> has_failed_{false};
-  std::mutex mutex_;  // guards the two below, and parts_.replay for progress()
+  std::mutex mutex_;  // guards the two below
   std::condition_variable changed_;
   bool has_ended_ = false;
   std::optional<Error> error_;
