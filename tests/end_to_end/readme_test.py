@@ -101,7 +101,7 @@ class Readme(EndToEndTest):
             if more:
                 line = re.sub(r" --duration \S+", "", line)
             command = f"{line} {more}".replace("/tmp/", f"{self.folder}/").replace("/opt/mneme", f"{self.folder}/installed")
-            if line.startswith("build/mneme run") and "--data-dir" not in line:
+            if line.startswith("build/mneme run") and "--data-dir" not in line and "--log off" not in line:
                 command += f" --data-dir {self.folder}/run{ran}"
             if line.startswith("build/mneme crash"):
                 command += f" --data-dir {self.folder}/crashes"
