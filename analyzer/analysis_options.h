@@ -39,8 +39,12 @@ struct AnalysisOptions {
   Decomposition decompose = Decomposition::kPacman;
   bool coalesce = true;  // slices that need not be apart are joined (coalescing.h)
   // Lanes are cut by columns alone whose values follow from a call's arguments, not from what its other
-  // slices find: so all pieces of a log have their lanes before any of it is replayed.
+  // slices find: so all pieces of a log have their lanes before any of it is replayed. And what an operation
+  // reads that never changes is read apart (constant_reads.h): so less waits for other pieces.
   bool lanes_from_arguments = false;
+  // With it: or they follow from what is read that never changes, which dispatch then reads. It is not for
+  // logs with ad-hoc transactions, which may change that.
+  bool reads_to_locate = false;
 
   // The paper's own analysis.
   static constexpr AnalysisOptions paper() {

@@ -9,6 +9,7 @@
 
 #include "analyzer/conflict_rule.h"
 #include "analyzer/replayed_procedure.h"
+#include "analyzer/rewriting/constant_reads.h"
 #include "analyzer/slice_plan.h"
 #include "analyzer/slicing.h"
 #include "analyzer/table_use.h"
@@ -43,7 +44,7 @@ class Analyzer {
     add_block_edges();
     share_columns(conflicts);
     graph_.insert_only = conflicts.insert_only_tables();
-    plan_slices();
+    plan_slices(conflicts);
     graph_.verify();
     return std::move(graph_);
   }
@@ -258,15 +259,35 @@ class Analyzer {
     }
   }
 
+  // The procedure's reads of one row, which are cheap, that find the same whenever they run.
+  std::set<OperationId> constant_reads(const LocalGraph& local, const ConflictRule& conflicts) const {
+    std::set<OperationId> constant;
+    for (const ir::Operation& operation : local.replay.operations) {
+      if (operation.kind != ir::OperationKind::kSelect || !finds_one_row(operation)) continue;
+      const OperationRef read{local.procedure, operation.id};
+      const bool is_met = std::ranges::any_of(graph_.procedures, [&](const LocalGraph& other) {
+        return program_.procedure(other.procedure).is_logged_by_call() &&
+               std::ranges::any_of(other.replay.operations, [&](const ir::Operation& met) {
+                 return conflicts.conflict(read, {other.procedure, met.id}).has_value();
+               });
+      });
+      if (!is_met) constant.insert(operation.id);
+    }
+    return constant;
+  }
+
   // Plans the bodies of each slice. Lanes need all slices of a block, and recording needs all slices of a
   // procedure.
-  void plan_slices() {
+  void plan_slices(const ConflictRule& conflicts) {
     std::vector<std::vector<std::unique_ptr<SlicePlan>>> plans(graph_.procedures.size());
     for (const LocalGraph& local : graph_.procedures) {
       if (!program_.procedure(local.procedure).is_logged_by_call()) continue;
+      const KnownAtDispatch known{options_.lanes_from_arguments, options_.reads_to_locate
+                                                                     ? constant_reads(local, conflicts)
+                                                                     : std::set<OperationId>()};
       for (const Slice& slice : local.slices) {
-        plans[local.procedure.value].push_back(std::make_unique<SlicePlan>(
-            analysis(local.procedure), slice.operations, options_.lanes_from_arguments));
+        plans[local.procedure.value].push_back(
+            std::make_unique<SlicePlan>(analysis(local.procedure), slice.operations, known));
       }
     }
     for (Block& block : graph_.blocks) plan_lanes(block, plans);
@@ -391,7 +412,11 @@ void DependencyGraph::verify() const {
 }
 
 DependencyGraph analyze(const Program& program, const AnalysisOptions& options) {
-  return on_deep_stack([&] { return Analyzer(program, options).run(); });
+  return on_deep_stack([&] {
+    if (!options.lanes_from_arguments) return Analyzer(program, options).run();
+    const std::unique_ptr<Program> apart = with_constant_reads_apart(program);
+    return Analyzer(*apart, options).run();
+  });
 }
 
 }  // namespace mneme

@@ -1,6 +1,7 @@
 #include "analyzer/slice_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/digraph.h"
 #include "analyzer/expressions.h"
@@ -13,10 +14,10 @@ using ir::Statement;
 using ir::StatementKind;
 
 SlicePlan::SlicePlan(const ProcedureAnalysis& analysis, const std::vector<OperationId>& operations,
-                     bool lanes_from_arguments)
+                     KnownAtDispatch known)
     : analysis_(analysis),
       table_(analysis.table()),
-      lanes_from_arguments_(lanes_from_arguments),
+      known_(std::move(known)),
       kept_(table_.size()),
       kept_to_locate_(table_.size()) {
   for (OperationId operation : operations) {
@@ -36,8 +37,12 @@ bool SlicePlan::is_foreign(StatementId id) const {
   return has_operation(table_.statement(id)) && !is_own(id);
 }
 
+bool SlicePlan::is_performed(StatementId id) const {
+  return has_operation(table_.statement(id)) && known_.performed.contains(table_.statement(id).operation);
+}
+
 // Adds the statement and all that it needs.
-void SlicePlan::keep(StatementId start, StatementSet& kept) {
+void SlicePlan::keep(StatementId start, StatementSet& kept, bool to_locate) {
   std::vector<StatementId> pending = {start};
   while (!pending.empty()) {
     const StatementId at = pending.back();
@@ -46,7 +51,7 @@ void SlicePlan::keep(StatementId start, StatementSet& kept) {
     kept[at.value] = true;
     for (const ControlDependence& control : analysis_.dependence().controls(at))
       pending.push_back(control.on);
-    if (is_foreign(at)) {
+    if (is_foreign(at) && !(to_locate && is_performed(at))) {
       recalled_.insert(table_.statement(at).operation);
       continue;
     }
@@ -66,11 +71,11 @@ void SlicePlan::find_unknown() {
     for (uint32_t i = 0; i < table_.size(); ++i) {
       const StatementId id(i);
       if (unknown_[i]) continue;
-      bool unknown = is_own(id) || (lanes_from_arguments_ && is_foreign(id));
+      bool unknown = !is_performed(id) && (is_own(id) || (known_.from_arguments && is_foreign(id)));
       for (const ControlDependence& control : analysis_.dependence().controls(id)) {
         unknown |= unknown_[control.on.value];
       }
-      if (!is_foreign(id)) {
+      if (!is_foreign(id) || is_performed(id)) {
         for (const ValueDependence& value : analysis_.dependence().values(id)) {
           unknown |= value.definition.valid() && unknown_[value.definition.value];
         }
@@ -149,7 +154,7 @@ void SlicePlan::locate(std::vector<LocateSite> sites) {
     for (const ir::Expr& expr : site.key) add_variables(expr, variables);
     for (const ValueDependence& value : analysis_.dependence().values(site.at)) {
       if (!value.definition.valid() || !variables.contains(value.variable)) continue;
-      keep(value.definition, kept_to_locate_);
+      keep(value.definition, kept_to_locate_, true);
       const Statement& definition = table_.statement(value.definition);
       if (has_operation(definition)) used_outputs_.emplace(definition.operation, value.variable);
     }
@@ -223,7 +228,7 @@ bool SlicePlan::is_located(OperationId operation) const {
 void SlicePlan::keep_known_controls(StatementId at) {
   for (const ControlDependence& control : analysis_.dependence().controls(at)) {
     if (!unknown_[control.on.value]) {
-      keep(control.on, kept_to_locate_);
+      keep(control.on, kept_to_locate_, true);
     } else if (control.on == table_.place(at).parent) {
       keep_known_controls(control.on);  // dissolved; what encloses it need not be
     }
@@ -275,7 +280,8 @@ void SlicePlan::add_locates(const std::vector<Statement>& list, ir::MarkedBody& 
       add_locates(statement.body, body, copy.body);
       add_locates(statement.else_body, body, copy.else_body);
       if (id == independent_loop_ || has_operation(statement)) {
-        body.mark(copy, {.mode = has_operation(statement) ? OperationMode::kRecall : OperationMode::kPerform,
+        const bool recalls = has_operation(statement) && !is_performed(id);
+        body.mark(copy, {.mode = recalls ? OperationMode::kRecall : OperationMode::kPerform,
                          .iterations_apart = id == independent_loop_});
       }
       out.push_back(std::move(copy));

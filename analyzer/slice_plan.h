@@ -21,12 +21,19 @@
 
 namespace mneme {
 
+// What dispatch knows of what operations find.
+struct KnownAtDispatch {
+  // Nothing of what other slices have found: the locate body recalls nothing.
+  bool from_arguments = false;
+  // It may perform these itself, of this slice or another.
+  std::set<OperationId> performed = {};
+};
+
 class SlicePlan {
  public:
-  // `operations`: the slice's, ascending. `lanes_from_arguments`: what other slices find is unknown at
-  // dispatch, too, so that the locate body recalls nothing.
+  // `operations`: the slice's, ascending.
   SlicePlan(const ProcedureAnalysis& analysis, const std::vector<OperationId>& operations,
-            bool lanes_from_arguments = false);
+            KnownAtDispatch known = {});
 
   const std::vector<OperationId>& replayed() const { return replayed_; }
   bool iterations_independent() const { return independent_loop_.valid(); }
@@ -57,7 +64,9 @@ class SlicePlan {
   bool is_own(StatementId id) const;  // an operation that the slice performs
   bool is_located(OperationId operation) const;
   bool is_foreign(StatementId id) const;  // an operation of another slice
-  void keep(StatementId start, StatementSet& kept);
+  // Whether the locate body performs it.
+  bool is_performed(StatementId id) const;
+  void keep(StatementId start, StatementSet& kept, bool to_locate = false);
   void find_unknown();
   void find_independent_loop();
   bool is_known(const ir::Expr& expr, StatementId at) const;
@@ -76,7 +85,7 @@ class SlicePlan {
 
   const ProcedureAnalysis& analysis_;
   const StatementTable& table_;
-  const bool lanes_from_arguments_;
+  const KnownAtDispatch known_;
   std::vector<OperationId> replayed_;
   StatementSet kept_;
   StatementSet unknown_;  // depends on an operation of the slice, or of any

@@ -33,6 +33,7 @@ ROOMS = {
     "base": ["", "memory", "file"],
     "logging": ["record", "directory", "buffer", "device", "commit", "nvm", "layout", "reading", "remote", "replicated"],
     "engine": ["schema", "index", "table", "transaction", "checkpoint"],
+    "analyzer": ["rewriting", ""],
     "procedures": ["ir", "values", "parser", "binder", "interpreter", "query", "catalog", "native", "session"],
     "recovery": ["log", "rows", "calls", "demand", "database", "standby"],
     "server": ["protocol", "session", "listener"],

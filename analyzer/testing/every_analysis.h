@@ -36,7 +36,10 @@ inline std::string to_string(const AnalysisOptions& options) {
       options.decompose == Decomposition::kChopping ? ", chopping"
       : options.decompose == Decomposition::kWhole  ? ", whole"
                                                     : "",
-      options.coalesce ? ", coalesced" : "", options.lanes_from_arguments ? ", lanes from arguments" : "");
+      options.coalesce ? ", coalesced" : "",
+      options.lanes_from_arguments
+          ? options.reads_to_locate ? ", lanes from arguments and constants" : ", lanes from arguments"
+          : "");
 }
 
 }  // namespace mneme

@@ -8,6 +8,8 @@
 // Threads     any number of workers, each for its own transactions.
 #pragma once
 
+#include <span>
+
 #include "engine/schema/catalog.h"
 #include "engine/schema/image_parts.h"
 #include "engine/schema/index_key.h"
@@ -23,8 +25,10 @@ class AccessGate {
   virtual bool before_read(WorkerId worker, IndexId index, const KeyRange& range) = 0;
   // A row with this image comes.
   virtual bool before_insert(WorkerId worker, TableId table, const std::byte* image) = 0;
-  // These parts of a row change, which has been read; no column in an index does.
-  virtual bool before_change(WorkerId worker, TableId table, ImageParts parts) = 0;
+  // These parts of a row change, which has been read; no column in an index does. `changes`: the columns;
+  // none: a procedure changes the row, so what no procedure of the program writes stays.
+  virtual bool before_change(WorkerId worker, TableId table, ImageParts parts,
+                             std::span<const ColumnId> changes) = 0;
   // A row that has been read goes, or gets another key: any, from here on.
   virtual bool before_move(WorkerId worker, TableId table) = 0;
   virtual bool before_erase(WorkerId worker, TableId table) = 0;

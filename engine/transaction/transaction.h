@@ -214,6 +214,8 @@ class Transaction final : public RowAccess {
   // Put a row's former self, or an updated row, into the record. False: it is not any more what this
   // transaction changed.
   bool put_former_row(const WriteEntry& write);
+  // Before an update: whether the row may be changed.
+  bool ask_gate(TableId table, std::span<const ColumnValue> changes, ImageParts parts, bool keys_change);
   bool put_update(const WriteEntry& write, const RowLocation* location);
   bool lock_writes();
   void unlock_writes();

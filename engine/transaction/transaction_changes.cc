@@ -194,6 +194,14 @@ AccessStatus Transaction::add_entry(Row* row, IndexedTable& table, const TableIn
   return conflict(ConflictCause::kClaim);
 }
 
+bool Transaction::ask_gate(TableId table, std::span<const ColumnValue> changes, ImageParts parts,
+                           bool keys_change) {
+  if (keys_change) return gate_->before_move(worker_.id(), table);
+  std::vector<ColumnId> columns;
+  for (const ColumnValue& change : changes) columns.push_back(change.column);
+  return gate_->before_change(worker_.id(), table, parts, columns);
+}
+
 AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const ColumnValue> changes) {
   DCHECK(running_);
   IndexedTable& table = database_.table(id);
@@ -208,8 +216,7 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
     keys_change |= table.is_indexed(change.column);
     changed |= layout.parts(change.column);
   }
-  if (gate_ != nullptr && !(keys_change ? gate_->before_move(worker_.id(), id)
-                                        : gate_->before_change(worker_.id(), id, changed))) [[unlikely]]
+  if (gate_ != nullptr && !ask_gate(id, changes, changed, keys_change)) [[unlikely]]
     return conflict(ConflictCause::kRead);
   // A changed key may need any column: another index's key, or a whole new row.
   WriteEntry* write = write_of(table, ref, keys_change ? table.image_parts() : changed);
@@ -232,7 +239,7 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
 
 AccessStatus Transaction::change_parts(TableId id, RowRef& ref, ImageParts changed, std::byte*& image) {
   DCHECK(running_);
-  if (gate_ != nullptr && !gate_->before_change(worker_.id(), id, changed)) [[unlikely]]
+  if (gate_ != nullptr && !gate_->before_change(worker_.id(), id, changed, {})) [[unlikely]]
     return conflict(ConflictCause::kRead);
   IndexedTable& table = database_.table(id);
   WriteEntry* write = write_of(table, ref, changed);

@@ -89,8 +89,11 @@ void BatchRecording::reset() {
 }
 
 void BatchRecording::add(ProcedureId procedure) {
-  const size_t count = operations_.of(procedure).operations.size();
-  transactions_.push_back({procedure, transactions_arena_.make_array<Iterations>(count)});
+  transactions_.push_back(make(procedure, transactions_arena_));
+}
+
+BatchRecording::Transaction BatchRecording::make(ProcedureId procedure, Arena& arena) const {
+  return {procedure, arena.make_array<Iterations>(operations_.of(procedure).operations.size())};
 }
 
 void BatchRecording::reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count,

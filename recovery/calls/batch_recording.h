@@ -62,6 +62,12 @@ class BatchRecording {
   void reset();
   void add(ProcedureId procedure);
   void add_nothing() { transactions_.push_back({}); }
+  // Afterwards: several threads may, of different transactions to which nothing was added.
+  void add_late(uint32_t transaction, ProcedureId procedure, ReplayThreadId thread) {
+    transactions_[transaction] = make(procedure, arenas_[thread.value]);
+  }
+  // The thread's memory, which is given back with the recordings.
+  Arena& arena(ReplayThreadId thread) { return arenas_[thread.value]; }
 
   // Asks for where the next one looks, and that one for where an operation's recordings begin.
   void prefetch_operations(uint32_t transaction) const {
@@ -109,6 +115,7 @@ class BatchRecording {
     std::span<Iterations> operations;  // by place
   };
 
+  Transaction make(ProcedureId procedure, Arena& arena) const;
   static void grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena);
 
   const RecordedOperations& operations_;

@@ -86,6 +86,10 @@ class LanePlanner {
 
   // Returns how many operations one call of the procedure has in the block.
   double work(uint32_t block, ProcedureId procedure) const { return blocks_[block].work[procedure.value]; }
+  // About how many pieces one call of the procedure has in the block, where there are lanes.
+  double pieces(uint32_t block, ProcedureId procedure) const {
+    return blocks_[block].pieces[procedure.value];
+  }
   // How many lanes a block can come to have.
   uint32_t most_lanes(uint32_t block) const;
 

@@ -1,5 +1,6 @@
 #include "recovery/calls/lane_ring.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -65,12 +66,14 @@ LaneRing::LaneRing(uint32_t lane_count) : lane_count_(lane_count) {
   constexpr double kGoldenSection = 0.6180339887498949;
   CHECK(lane_count > 0);
   const double section = kGoldenSection * lane_count;
-  uint32_t nearest = 1;
-  for (uint32_t step = 1; step <= lane_count; ++step) {
-    if (std::gcd(step, lane_count) == 1 && std::abs(step - section) < std::abs(nearest - section))
-      nearest = step;
-  }
-  step_ = nearest;
+  // The nearest that shares no factor: 1 shares none.
+  const auto below = std::max(1U, static_cast<uint32_t>(section));
+  uint32_t down = below;
+  while (std::gcd(down, lane_count) != 1) --down;
+  uint32_t up = below + 1;
+  while (std::gcd(up, lane_count) != 1) ++up;
+  const bool is_up = up <= lane_count && up - section < section - down;
+  step_ = is_up ? up : down;
 }
 
 uint32_t LaneRing::lane_of(const TableDefinition& table, std::span<const ColumnId> columns,

@@ -52,7 +52,9 @@ PieceDispatch::PieceDispatch(const DependencyGraph& graph, const Schema& schema,
       if (slices_[b][p]) slices_[b][p]->work = planner.work(b, ProcedureId{p});
     }
   }
-  for (uint32_t lanes = 1; lanes <= kMostChosenLanes; lanes *= 2) rings_.try_emplace(lanes, lanes);
+  const uint32_t most_chosen = std::max(kMostChosenLanes, options.lanes_per_block);
+  for (uint64_t lanes = 1; lanes <= most_chosen; lanes *= 2)
+    rings_.try_emplace(static_cast<uint32_t>(lanes), static_cast<uint32_t>(lanes));
 }
 
 LanePlanner PieceDispatch::make_planner() const {
@@ -230,6 +232,7 @@ Outcome PieceLocator::run_locate_body(const SliceReplay& slice, const Call& call
   request.body = slice.slice->locate_body;
   request.arguments = call.arguments;
   request.recording = &recording_;
+  request.rows = rows_;
   request.locate = this;
   return interpreter_.run(request);
 }

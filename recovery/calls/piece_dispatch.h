@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "analyzer/dependency_graph.h"
+#include "engine/transaction/replay_access.h"
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/interpreter/native_runner.h"
 #include "recovery/calls/batch_recording.h"
@@ -78,8 +79,9 @@ class PieceDispatch;
 // One thread's tools for locating.
 class PieceLocator final : private LocateSink {
  public:
-  PieceLocator(const Schema& schema, const PieceDispatch& dispatch)
-      : dispatch_(dispatch), interpreter_(schema), native_(schema, nullptr, &recording_, this) {}
+  // `rows`: for locate bodies that read (AnalysisOptions::reads_to_locate).
+  PieceLocator(const Schema& schema, const PieceDispatch& dispatch, ReplayAccess* rows)
+      : dispatch_(dispatch), rows_(rows), interpreter_(schema), native_(schema, rows, &recording_, this) {}
 
   // Until the next call pieces go to lanes as the placement says.
   void begin(uint32_t block, const LanePlacement& placement);
@@ -116,6 +118,7 @@ class PieceLocator final : private LocateSink {
   void append(Piece piece, std::span<const Located> located, LaneFill& lanes);
 
   const PieceDispatch& dispatch_;
+  ReplayAccess* const rows_;
   TransactionRecording recording_;
   Interpreter interpreter_;
   NativeRunner native_;

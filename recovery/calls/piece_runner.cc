@@ -52,6 +52,29 @@ bool PieceRunner::decode(ReplayBatch& batch, std::span<const RecordView> records
   return true;
 }
 
+bool PieceRunner::decode_changes(ReplayBatch& batch, std::span<const RecordView> records) {
+  const Result<void> loaded = batch.log.load_changes(database_.change_codec(), records);
+  if (!loaded) {
+    keep_error(records.front().lsn, loaded.error());
+    return false;
+  }
+  batch.recording.reset();
+  for (uint32_t t = 0; t < batch.log.size(); ++t) batch.recording.add_nothing();
+  return true;
+}
+
+bool PieceRunner::decode_call(ReplayBatch& batch, const RecordView& record, uint32_t transaction,
+                              ReplayThreadId thread) {
+  const Result<void> loaded =
+      batch.log.load_call(program_, record, transaction, batch.recording.arena(thread));
+  if (!loaded) {
+    keep_error(record.lsn, loaded.error());
+    return false;
+  }
+  batch.recording.add_late(transaction, batch.log.call(transaction).procedure, thread);
+  return true;
+}
+
 bool PieceRunner::install_alone(const LogBatch& batch) {
   for (const LoggedChange& change : batch.changes(0)) {
     if (!check_installed(batch, 0, change, alone_.replay(change.row))) return false;
@@ -65,6 +88,22 @@ bool PieceRunner::fill(uint32_t block, const LanePlacement& placement, ReplayBat
   const Outcome outcome = dispatch_.fill(block, placement, batch.log, batch.recording,
                                          thread_of(thread).locator, thread, lanes, failed);
   return outcome.completed() || fail(batch.log, failed, outcome);
+}
+
+bool PieceRunner::reserve(uint32_t block, const LanePlacement& placement, ReplayBatch& batch,
+                          uint32_t transaction, ReplayThreadId thread) {
+  struct NoLanes final : LaneFill {
+    void place(uint32_t, uint32_t) override {}
+    void append(Piece, std::span<const uint32_t>) override {}
+    void append_free(Piece) override {}
+    void append_to_all(Piece) override {}
+  } no_lanes;
+  const Call& call = batch.log.call(transaction);
+  PieceLocator& locator = thread_of(thread).locator;
+  locator.begin(block, placement);
+  const Outcome outcome = locator.dispatch(*dispatch_.find(block, call.procedure), call, transaction,
+                                           batch.recording, thread, no_lanes);
+  return outcome.completed() || fail(batch.log, transaction, outcome);
 }
 
 uint32_t PieceRunner::prepare(uint32_t block, std::span<const PlacedPiece> pieces, ReplayThreadId thread) {

@@ -58,11 +58,19 @@ class PieceRunner {
   }
 
   bool decode(ReplayBatch& batch, std::span<const RecordView> records);
+  // The same, but calls are left to decode_call(), once each, before anything else is asked of them. Several
+  // threads may decode different ones.
+  bool decode_changes(ReplayBatch& batch, std::span<const RecordView> records);
+  bool decode_call(ReplayBatch& batch, const RecordView& record, uint32_t transaction, ReplayThreadId thread);
   // The batch's one transaction is ad hoc, and nothing else runs.
   bool install_alone(const LogBatch& batch);
   // Appends the batch's pieces in the block to `lanes`. Afterwards samples() is what was observed of them.
   bool fill(uint32_t block, const LanePlacement& placement, ReplayBatch& batch, ReplayThreadId thread,
             LaneFill& lanes);
+  // Makes room for what the iterations of one call's slice in the block record, where they are pieces: as
+  // fill() does for the calls of a batch.
+  bool reserve(uint32_t block, const LanePlacement& placement, ReplayBatch& batch, uint32_t transaction,
+               ReplayThreadId thread);
   std::span<const LaneSample> samples(ReplayThreadId thread) { return thread_of(thread).locator.samples(); }
 
   // Makes the first of these pieces ready, at least one, and returns how many; none is a share.
@@ -100,7 +108,7 @@ class PieceRunner {
           changes(database),
           interpreter(database.schema()),
           native(database.schema(), &rows, &recording, nullptr),
-          locator(database.schema(), dispatch) {}
+          locator(database.schema(), dispatch, &rows) {}
 
     ReplayAccess rows;
     ChangeReplayer changes;

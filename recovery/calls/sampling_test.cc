@@ -31,7 +31,7 @@ class Sampling : public testing::Test {
     options.threads = 2;
     const PieceDispatch dispatch(fixture_.graph(), schema_, options);
     const uint32_t block = 0;
-    PieceLocator locator(schema_, dispatch);
+    PieceLocator locator(schema_, dispatch, nullptr);
     const RecordedOperations operations(fixture_.graph());
     BatchRecording recording(operations, 1);
     recording.add(call.procedure);

@@ -175,10 +175,11 @@ bool DemandRecovery::before_insert(WorkerId worker, TableId table, const std::by
   return settle(visit.visitor(), worker);
 }
 
-bool DemandRecovery::before_change(WorkerId worker, TableId table, ImageParts parts) {
+bool DemandRecovery::before_change(WorkerId worker, TableId table, ImageParts parts,
+                                   std::span<const ColumnId> changes) {
   Visit visit(*this, worker);
   if (visit.is_settled()) return true;
-  parts_.replay->rules().of_change(table, parts, visit.visitor().needs);
+  parts_.replay->rules().of_change(table, parts, changes, visit.visitor().needs);
   return settle(visit.visitor(), worker);
 }
 

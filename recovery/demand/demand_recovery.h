@@ -78,7 +78,8 @@ class DemandRecovery final : public AccessGate {
 
   bool before_read(WorkerId worker, IndexId index, const KeyRange& range) override;
   bool before_insert(WorkerId worker, TableId table, const std::byte* image) override;
-  bool before_change(WorkerId worker, TableId table, ImageParts parts) override;
+  bool before_change(WorkerId worker, TableId table, ImageParts parts,
+                     std::span<const ColumnId> changes) override;
   bool before_move(WorkerId worker, TableId table) override;
   bool before_erase(WorkerId worker, TableId table) override;
 

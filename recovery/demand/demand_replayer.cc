@@ -16,6 +16,7 @@ Result<ReplayStatistics> DemandReplayer::replay_calls(RecordStream& stretch, con
   uint64_t begin_ns = monotonic_ns();
   AnalysisOptions analysis = stretch.has_rows() ? AnalysisOptions::for_ad_hoc() : AnalysisOptions();
   analysis.lanes_from_arguments = true;
+  analysis.reads_to_locate = !stretch.has_rows();
   parts.graph = std::make_unique<DependencyGraph>(analyze(setting().program, analysis));
   parts.units = std::make_unique<SliceUnits>(*parts.graph);
   report.analysis.options = analysis;
@@ -27,7 +28,6 @@ Result<ReplayStatistics> DemandReplayer::replay_calls(RecordStream& stretch, con
   const uint32_t threads = std::max(options.threads, 1U);
   options.threads = workers_ + threads;
   options.batch_transactions = DemandReplay::kBatchTransactions;
-  if (options.lanes_per_block == 0) options.lanes_per_block = DemandReplay::lanes_for(stretch.size());
   options.native = parts.code.functions();
   parts.replay = std::make_unique<DemandReplay>(setting().database, setting().program, *parts.graph, options);
   RETURN_IF_ERROR(parts.replay->open(stretch.kept(), threads));

@@ -179,8 +179,8 @@ void DemandSchedule::Pull::step_lane() {
 void DemandSchedule::Pull::gather(BlockLane where, Place limit) {
   const LaneTable& table = schedule_.tables_[where.block];
   group_.clear();
-  for (uint64_t i = table.begins[where.lane] + schedule_.lane(where).next;
-       i < table.begins[where.lane + 1] && group_.size() < kMostInGroup; ++i) {
+  for (uint32_t i = schedule_.lane(where).next.load(std::memory_order_relaxed);
+       table.entries[i] != kNone && group_.size() < kMostInGroup; ++i) {
     const EntryId entry = table.entries[i];
     if (Place(entry) >= limit || !schedule_.is_open(entry.batch) ||
         !schedule_.pieces(where.block, entry.batch).has_one_lane(entry.number) ||
@@ -208,7 +208,7 @@ bool DemandSchedule::Pull::run_group(uint32_t block) {
       }
     }
   }
-  schedule_.count_run(pieces.size());
+  schedule_.count_run(pieces);
   return true;
 }
 
@@ -385,15 +385,9 @@ void DemandSchedule::Pull::ask_ahead(const Step& step, uint32_t number) const {
     if (number + ahead >= pieces.size() || !pieces.has_one_lane(number + ahead)) return std::nullopt;
     return pieces.lanes(number + ahead).front();
   };
-  if (const auto lane = lane_at(kLanesAhead)) {
-    prefetch_line(&table.lanes[*lane]);
-    prefetch_line(&table.begins[*lane]);
-  }
-  if (const auto lane = lane_at(kPlacesAhead)) {
-    // Perhaps it is on its way to another thread's: the place is only asked for.
-    const uint64_t next = table.begins[*lane] + 1;
-    if (next < table.entries.size()) prefetch_line(&table.entries[next]);
-  }
+  if (const auto lane = lane_at(kLanesAhead)) prefetch_line(&table.lanes[*lane]);
+  if (const auto lane = lane_at(kPlacesAhead))
+    prefetch_line(&table.entries[table.lanes[*lane].next.load(std::memory_order_relaxed)] + 1);
 }
 
 // False: the piece can't run with the group. It may have run before.
@@ -433,12 +427,16 @@ DemandSchedule::DemandSchedule(std::vector<Block> blocks, std::vector<DemandBatc
       shares_(std::max(shares, 1U)),
       executor_(executor),
       tables_(shape_.size()),
-      left_(std::make_unique<Left[]>(shape_.size())) {
+      left_(std::make_unique<Left[]>(shape_.size())),
+      left_of_batch_(std::make_unique<std::atomic<uint32_t>[]>(batches_.size())) {
   CHECK(batches_.size() < uint64_t{1} << 31);
   for (uint32_t n = 0; n < batches_.size(); ++n) {
     alone_before_.push_back(static_cast<uint32_t>(alone_.size()));
     if (batches_[n].stands_alone()) alone_.push_back(n);
-    for (const auto& pieces : batches_[n].blocks) piece_count_ += pieces->size();
+    uint32_t pieces_of_batch = 0;
+    for (const auto& pieces : batches_[n].blocks) pieces_of_batch += pieces->size();
+    left_of_batch_[n].store(pieces_of_batch, std::memory_order_relaxed);
+    piece_count_ += pieces_of_batch;
   }
   piece_count_ += alone_.size();
   pieces_left_.store(piece_count_, std::memory_order_relaxed);
@@ -463,18 +461,24 @@ void DemandSchedule::make_lanes(uint32_t block) {
   };
   table.recalls_nothing =
       std::ranges::all_of(shape_[block].recalls, [](const auto& recalled) { return recalled.empty(); });
-  table.begins.assign(lanes + 1, 0);
+  std::vector<uint32_t> next(lanes, 0);
   for_each_entry([&](EntryId entry, std::span<const uint32_t> of) {
     if (of.empty()) table.free.push_back(entry);
-    for (const uint32_t lane : of) ++table.begins[lane + 1];
+    for (const uint32_t lane : of) ++next[lane];
   });
-  for (uint32_t l = 0; l < lanes; ++l) table.begins[l + 1] += table.begins[l];
-  table.entries.resize(table.begins[lanes]);
-  std::vector<uint64_t> next(table.begins.begin(), table.begins.end() - 1);
+  table.lanes = std::make_unique<Lane[]>(lanes);
+  uint64_t size = 0;
+  for (uint32_t l = 0; l < lanes; ++l) {
+    const uint32_t entries = next[l];
+    next[l] = static_cast<uint32_t>(size);
+    table.lanes[l].next.store(next[l], std::memory_order_relaxed);
+    size += entries + 1;
+  }
+  CHECK(size <= std::numeric_limits<uint32_t>::max());
+  table.entries.resize(size, kNone);
   for_each_entry([&](EntryId entry, std::span<const uint32_t> of) {
     for (const uint32_t lane : of) table.entries[next[lane]++] = entry;
   });
-  table.lanes = std::make_unique<Lane[]>(lanes);
   uint64_t left = 0;
   for (uint32_t l = 0; l < lanes; ++l) {
     const Place first = place_after({block, l}, 0);
@@ -512,17 +516,27 @@ void DemandSchedule::order_steps() {
 
 DemandSchedule::Place DemandSchedule::place_after(BlockLane at, uint32_t entries) const {
   const LaneTable& table = tables_[at.block];
-  const uint64_t next = table.begins[at.lane] + table.lanes[at.lane].next + entries;
-  return next < table.begins[at.lane + 1] ? Place(table.entries[next]) : Place::end();
+  const EntryId next = table.entries[table.lanes[at.lane].next.load(std::memory_order_relaxed) + entries];
+  return next == kNone ? Place::end() : Place(next);
 }
 
 void DemandSchedule::move(BlockLane at, uint32_t entries) {
   Lane& moved = lane(at);
   const Place place = place_after(at, entries);
-  moved.next += entries;
+  moved.next.store(moved.next.load(std::memory_order_relaxed) + entries, std::memory_order_relaxed);
   // First: who finds the lane settled finds the block so, if it was the last.
   if (place == Place::end()) left_[at.block].lanes.fetch_sub(1, std::memory_order_release);
   moved.at.store(place.bits(), std::memory_order_release);
+}
+
+void DemandSchedule::count_run(std::span<const BatchPiece> pieces) {
+  for (size_t first = 0, end; first < pieces.size(); first = end) {
+    const uint32_t batch = pieces[first].batch;
+    for (end = first + 1; end < pieces.size() && pieces[end].batch == batch;) ++end;
+    const auto count = static_cast<uint32_t>(end - first);
+    if (left_of_batch_[batch].fetch_sub(count, std::memory_order_acq_rel) == count) executor_.retire(batch);
+  }
+  count_run(pieces.size());
 }
 
 bool DemandSchedule::is_settled(BlockLane at) const {

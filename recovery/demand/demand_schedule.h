@@ -67,6 +67,8 @@ class DemandExecutor {
   virtual std::optional<uint32_t> procedure_of(uint32_t batch, uint32_t transaction) const = 0;
   // The batch stands alone: nothing else runs meanwhile.
   virtual bool run_alone(uint32_t batch) = 0;
+  // All pieces of a batch that does not stand alone have run, and nothing more is asked of it.
+  virtual void retire(uint32_t batch) = 0;
 
  protected:
   ~DemandExecutor() = default;
@@ -124,7 +126,10 @@ class DemandSchedule {
   struct EntryId {
     uint32_t batch = 0;
     uint32_t number = 0;
+
+    bool operator==(const EntryId&) const = default;
   };
+  static constexpr EntryId kNone{std::numeric_limits<uint32_t>::max(), 0};
   // A lane's place.
   class Place {
    public:
@@ -154,15 +159,16 @@ class DemandSchedule {
   struct Lane {
     Place place() const { return Place::of(at.load(std::memory_order_acquire)); }
 
-    std::atomic<uint64_t> at{0};        // Place
+    std::atomic<uint64_t> at{0};  // Place
+    // Where at's entry stands in LaneTable::entries. Written by whoever moves the lane; relaxed, as others
+    // only ask for the memory that it leads to.
+    std::atomic<uint32_t> next{0};
     std::atomic<bool> is_taken{false};  // exchange: acquire; store of false: release
-    uint32_t next = 0;                  // at's place in the lane's list; whoever moves the lane has it
   };
   // A block's lanes, and for each the entries that stand in it, in commit order.
   struct LaneTable {
     std::unique_ptr<Lane[]> lanes;
-    std::vector<uint64_t> begins;  // by lane, and the end
-    std::vector<EntryId> entries;  // of all lanes, one after the other
+    std::vector<EntryId> entries;  // of all lanes, one after the other; behind each lane's, kNone
     std::vector<EntryId> free;
     bool recalls_nothing = true;
   };
@@ -193,13 +199,17 @@ class DemandSchedule {
   uint32_t last_alone_before(uint32_t batch) const { return alone_before_[batch] - 1; }
   bool settle_alone(ReplayThreadId thread);
   void count_run(uint64_t pieces) { pieces_left_.fetch_sub(pieces, std::memory_order_release); }
+  void count_run(std::span<const BatchPiece> pieces);
 
   const std::vector<Block> shape_;
   const std::vector<DemandBatch> batches_;
   const uint32_t shares_;
   DemandExecutor& executor_;
-  std::vector<LaneTable> tables_;       // by block
-  std::unique_ptr<Left[]> left_;        // by block: what is not settled
+  std::vector<LaneTable> tables_;  // by block
+  std::unique_ptr<Left[]> left_;   // by block: what is not settled
+  // By batch: its pieces that have not run. Written by the threads that run them; the last one sees what the
+  // others did (acq_rel).
+  std::unique_ptr<std::atomic<uint32_t>[]> left_of_batch_;
   std::vector<Step> steps_;             // of go_on(), each of `shares_` shares
   std::vector<uint32_t> alone_;         // the batches that stand alone
   std::vector<uint32_t> alone_before_;  // by batch: how many of these come before it

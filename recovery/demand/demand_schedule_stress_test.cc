@@ -94,6 +94,7 @@ class MarkingExecutor final : public DemandExecutor {
         has_run_.back().emplace_back(batch.empty() ? 0 : batch[b]->size(), 0);
     }
     alone_.resize(log.lists.size(), 0);
+    retired_.resize(log.lists.size(), 0);
   }
 
   uint32_t prepare(uint32_t, std::span<const BatchPiece> pieces, ReplayThreadId) override {
@@ -101,6 +102,7 @@ class MarkingExecutor final : public DemandExecutor {
   }
   bool run(uint32_t block, const BatchPiece& piece, ReplayThreadId) override {
     BatchPieces& lists = *log_.lists[piece.batch][block];
+    EXPECT_EQ(retired_[piece.batch], 0);
     const uint32_t transaction = piece.piece.transaction;
     const auto [first, end] = lists.entries_of(transaction);
     for (uint32_t e = first; e < end; ++e) {
@@ -127,6 +129,11 @@ class MarkingExecutor final : public DemandExecutor {
     EXPECT_EQ(alone_[batch]++, 0);
     for (uint32_t before = 0; before < batch; ++before) expect_all_run(before);
     return true;
+  }
+  void retire(uint32_t batch) override {
+    EXPECT_FALSE(log_.stands_alone(batch));
+    EXPECT_EQ(retired_[batch]++, 0);
+    expect_all_run(batch);
   }
   std::optional<uint32_t> procedure_of(uint32_t batch, uint32_t transaction) const override {
     const uint32_t procedure = log_.procedures[batch][transaction];
@@ -169,6 +176,7 @@ class MarkingExecutor final : public DemandExecutor {
   std::vector<std::vector<uint64_t>> last_;             // by block and lane: the last piece that ran
   std::vector<std::vector<std::vector<int>>> has_run_;  // by block, batch and entry
   std::vector<int> alone_;                              // by batch
+  std::vector<int> retired_;                            // by batch
 };
 
 void run_random_log(uint32_t seed) {

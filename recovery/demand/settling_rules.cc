@@ -1,6 +1,8 @@
 #include "recovery/demand/settling_rules.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "analyzer/table_use.h"
 #include "base/check.h"
@@ -45,6 +47,13 @@ SettlingRules::SettlingRules(const DependencyGraph& graph, const Schema& schema,
 }
 
 void SettlingRules::add_readers(const DependencyGraph& graph, const Schema& schema) {
+  std::set<std::pair<TableId, ColumnId>> written;
+  for (const LocalGraph& local : graph.procedures) {
+    for (const ir::Operation& operation : local.replay.operations) {
+      for (const ColumnId column : operation.columns_written)
+        written.emplace(operation.access[0].table, column);
+    }
+  }
   for (const Block& block : graph.blocks) {
     for (const BlockMember& member : block.members) {
       const LocalGraph& local = graph.local(member.procedure);
@@ -53,9 +62,11 @@ void SettlingRules::add_readers(const DependencyGraph& graph, const Schema& sche
           if (block.lane_table(use.table) != nullptr) continue;
           std::vector<Reader>& readers = tables_[use.table.value].readers;
           if (readers.empty() || readers.back().block != block.id.value)
-            readers.push_back({block.id.value, {}});
+            readers.push_back({block.id.value, {}, {}});
           for (const ColumnId column : use.reads) {
-            if (!is_indexed(schema.catalog(), schema.catalog().table(use.table), column))
+            if (is_indexed(schema.catalog(), schema.catalog().table(use.table), column)) continue;
+            readers.back().columns.push_back(column);
+            if (written.contains({use.table, column}))
               readers.back().parts |= schema.layout(use.table).parts(column);
           }
         }
@@ -105,12 +116,16 @@ void SettlingRules::of_insert(TableId table, const std::byte* image, std::vector
   of_coming_and_going(table, needs);
 }
 
-void SettlingRules::of_change(TableId table, ImageParts parts, std::vector<Need>& needs) const {
+void SettlingRules::of_change(TableId table, ImageParts parts, std::span<const ColumnId> changes,
+                              std::vector<Need>& needs) const {
   for (const Writer& writer : tables_[table.value].writers) {
     if (!(writer.moving & parts).is_empty()) needs.push_back({writer.block, std::nullopt});
   }
   for (const Reader& reader : tables_[table.value].readers) {
-    if (!(reader.parts & parts).is_empty()) needs.push_back({reader.block, std::nullopt});
+    const auto reads = [&](ColumnId column) { return std::ranges::count(reader.columns, column) > 0; };
+    const bool is_read =
+        changes.empty() ? !(reader.parts & parts).is_empty() : std::ranges::any_of(changes, reads);
+    if (is_read) needs.push_back({reader.block, std::nullopt});
   }
 }
 

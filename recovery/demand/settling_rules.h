@@ -44,9 +44,10 @@ class SettlingRules {
                std::vector<Need>& needs) const;
   // Of a row with this image, which comes.
   void of_insert(TableId table, const std::byte* image, std::vector<Need>& needs) const;
-  // Of a row that has been read: columns in these parts change, none of which is in an index; or it goes, or
-  // another one comes.
-  void of_change(TableId table, ImageParts parts, std::vector<Need>& needs) const;
+  // Of a row that has been read: columns in these parts change, none of which is in an index, and these or,
+  // if none are given, such as procedures change (AccessGate); or it goes, or another one comes.
+  void of_change(TableId table, ImageParts parts, std::span<const ColumnId> changes,
+                 std::vector<Need>& needs) const;
   void of_coming_and_going(TableId table, std::vector<Need>& needs) const;
 
  private:
@@ -60,7 +61,8 @@ class SettlingRules {
   };
   struct Reader {
     uint32_t block = 0;
-    ImageParts parts;  // with columns that its pieces read, and that are in no index
+    std::vector<ColumnId> columns;  // that its pieces read, and that are in no index
+    ImageParts parts;               // with those of them that procedures change
   };
   struct Table {
     std::vector<Writer> writers;

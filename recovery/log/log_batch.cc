@@ -14,26 +14,40 @@ bool find_changed_columns(const ChangeCodec& codec, LoggedChange& change) {
   return changed.has_value();
 }
 
-Result<void> LogBatch::load(const Program& program, const ChangeCodec& codec,
-                            std::span<const RecordView> records) {
+void LogBatch::clear() {
   arena_.reset();
   transactions_.clear();
   changes_.clear();
   ad_hoc_count_ = 0;
-  for (const RecordView& record : records) {
-    const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
-    RETURN_IF_ERROR(call ? add_call(program, record, *call) : add_changes(codec, record));
+}
+
+Result<void> LogBatch::load(const Program& program, const ChangeCodec& codec,
+                            std::span<const RecordView> records) {
+  RETURN_IF_ERROR(load_changes(codec, records));
+  for (uint32_t t = 0; t < size(); ++t) {
+    if (!is_ad_hoc(t)) RETURN_IF_ERROR(load_call(program, records[t], t, arena_));
   }
   return {};
 }
 
-Result<void> LogBatch::add_call(const Program& program, const RecordView& record, ByteSpan payload) {
-  const size_t transaction = transactions_.size();
-  transactions_.push_back({.lsn = record.lsn});
-  if (calls_.size() <= transaction) calls_.resize(transaction + 1);
-  const Result<void> decoded = decode_call(program, payload, arena_, calls_[transaction]);
+Result<void> LogBatch::load_changes(const ChangeCodec& codec, std::span<const RecordView> records) {
+  clear();
+  for (const RecordView& record : records) {
+    if (call_of(record.kind, record.payload))
+      transactions_.push_back({.lsn = record.lsn});
+    else
+      RETURN_IF_ERROR(add_changes(codec, record));
+  }
+  if (calls_.size() < transactions_.size()) calls_.resize(transactions_.size());
+  return {};
+}
+
+Result<void> LogBatch::load_call(const Program& program, const RecordView& record, uint32_t transaction,
+                                 Arena& arena) {
+  Call& call = calls_[transaction];
+  const Result<void> decoded = decode_call(program, *call_of(record.kind, record.payload), arena, call);
   if (decoded) {
-    const ir::Procedure& procedure = program.procedure(calls_[transaction].procedure);
+    const ir::Procedure& procedure = program.procedure(call.procedure);
     if (!procedure.is_logged_by_rows()) return {};
     // The dependency graph does not allow for it.
     return damaged(

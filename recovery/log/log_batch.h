@@ -36,6 +36,12 @@ class LogBatch {
  public:
   // Replaces the batch by these.
   Result<void> load(const Program& program, const ChangeCodec& codec, std::span<const RecordView> records);
+  // The same, but calls are left to load_call().
+  Result<void> load_changes(const ChangeCodec& codec, std::span<const RecordView> records);
+  // Decodes a transaction's call, from its record. Several threads may, of different transactions, each with
+  // an arena of its own: the call is valid as long as this batch and the arena's memory.
+  Result<void> load_call(const Program& program, const RecordView& record, uint32_t transaction,
+                         Arena& arena);
 
   uint32_t size() const { return static_cast<uint32_t>(transactions_.size()); }
   Lsn lsn(uint32_t transaction) const { return transactions_[transaction].lsn; }
@@ -64,7 +70,7 @@ class LogBatch {
 
   static constexpr size_t kPrefetchedLines = 6;
 
-  Result<void> add_call(const Program& program, const RecordView& record, ByteSpan payload);
+  void clear();
   Result<void> add_changes(const ChangeCodec& codec, const RecordView& record);
 
   Arena arena_;
