@@ -2,7 +2,7 @@
 
 Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in a folder where `build`, `scripts` and `course` stand for those here; /tmp
 is that folder too. What they print is held against the lines that follow, where a line "..." stands for any lines. Of a command that ends with
-"# numbers vary" any number may stand for a number, but for a lone 0.
+"# numbers vary" any number and unit may stand for another, but for a lone 0.
 """
 
 import os
@@ -16,7 +16,13 @@ from program import LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
 COURSE = REPOSITORY / "course"
 BUILD = pathlib.Path(os.environ.get("MNEME", "./mneme")).resolve().parent
 VARY = "# numbers vary"
-NUMBER = re.compile(r"(\\ \+)?(\d[\d,]*(?:\\\.\d+)?)")
+NUMBER = re.compile(r"(\\ \+)?(\d[\d,]*(?:\\\.\d+)?)(\\ \+(?:ns|us|ms|s|bytes|KiB|MiB|GiB)\b)?")
+
+
+def any_number(match):
+    if match[2] == "0":
+        return match[0]
+    return (r"\ *" if match[1] else "") + r"\d[\d,]*(\.\d+)?" + (r"\ +(ns|us|ms|s|bytes|KiB|MiB|GiB)" if match[3] else "")
 
 
 def commands(chapter):
@@ -43,7 +49,7 @@ def pattern(lines, numbers_vary):
             continue
         text = re.sub(r"(\\ )+", r"\\ +", re.escape(line))
         if numbers_vary:
-            text = NUMBER.sub(lambda match: match[0] if match[2] == "0" else (r"\ *" if match[1] else "") + r"\d[\d,]*(\.\d+)?", text)
+            text = NUMBER.sub(any_number, text)
         parts.append(text + r" *\n")
     return re.compile(r"\A" + "".join(parts) + r"\Z")
 
