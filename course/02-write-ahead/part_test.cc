@@ -1,5 +1,5 @@
-// Goal: nothing is acknowledged before it is durable, and all that is durable is. Method: small queues by hand,
-// then random ones against a list.
+// Goal: nothing is acknowledged before it is durable, and all that is durable is. Method: small queues by
+// hand, then random ones against a list.
 #include <gtest/gtest.h>
 
 #include <algorithm>

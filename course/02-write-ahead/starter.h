@@ -8,8 +8,8 @@
 //             it read, so LSNs in the queue need not rise.
 // Threads     one worker owns a queue.
 //
-// This starter acknowledges all that is in the queue whenever it is polled, durable or not, as a database with
-// asynchronous commit does. It also takes memory for each entry, and has no bound.
+// This starter acknowledges all that is in the queue whenever it is polled, durable or not, as a database
+// with asynchronous commit does. It also takes memory for each entry, and has no bound.
 #pragma once
 
 #include <cstddef>

@@ -47,8 +47,13 @@ bool well_formed(const Bytes& record, uint64_t at, uint32_t seed = 0) {
 }
 
 std::string hex(const Bytes& bytes) {
+  constexpr const char* kDigits = "0123456789abcdef";
   std::string text;
-  for (const std::byte each : bytes) text += fmt::format("{:02x} ", static_cast<unsigned>(each));
+  for (const std::byte each : bytes) {
+    text += kDigits[static_cast<unsigned>(each) / 16];
+    text += kDigits[static_cast<unsigned>(each) % 16];
+    text += ' ';
+  }
   return text;
 }
 
@@ -105,9 +110,9 @@ TEST(Record, TheChecksumIsOfAllBytesAfterIt) {
 
 TEST(Record, WhatAWriterMakesIsTaken) {
   for (const size_t payload_bytes : {size_t{0}, size_t{1}, size_t{22}, kMaxPayloadBytes}) {
-    EXPECT_TRUE(well_formed(good_record(4096, payload_of(payload_bytes)), 4096))
-        << broken(fmt::format("What a writer makes is taken, here with {} bytes of payload.", payload_bytes),
-                  "recovery would end the log at the first such record, and lose all behind it.");
+    EXPECT_TRUE(well_formed(good_record(4096, payload_of(payload_bytes)), 4096)) << broken(
+        "What a writer makes is taken, here with " + std::to_string(payload_bytes) + " bytes of payload.",
+        "recovery would end the log at the first such record, and lose all behind it.");
   }
   for (uint8_t kind = 1; kind <= 6; ++kind) {
     EXPECT_TRUE(well_formed(record_of(16, kind, 64, {}), 64))
@@ -121,8 +126,9 @@ TEST(Record, AFlippedBitIsSeen) {
     for (size_t bit = 0; bit < 8 * record.size(); ++bit) {
       record[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
       ASSERT_FALSE(well_formed(record, 1000))
-          << broken(fmt::format("A flipped bit is seen, wherever it is: here bit {} of byte {}, in the {}.",
-                                bit % 8, bit / 8, bit / 8 < kRecordHeaderBytes ? "header" : "payload"),
+          << broken("A flipped bit is seen, wherever it is: here bit " + std::to_string(bit % 8) +
+                        " of byte " + std::to_string(bit / 8) +
+                        (bit / 8 < kRecordHeaderBytes ? ", in the header." : ", in the payload."),
                     "recovery replays what nobody has called, without a word.");
       record[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
     }
@@ -164,7 +170,7 @@ TEST(Record, TheLengthIsThatOfThePayload) {
 TEST(Record, AnUnknownKindIsNoRecord) {
   for (const uint8_t kind : {0, 7, 77, 255}) {
     EXPECT_FALSE(well_formed(record_of(38, kind, 1000, payload_of(22)), 1000))
-        << broken(fmt::format("An unknown kind is no record: there are 1 to 6, and this is {}.", kind),
+        << broken("An unknown kind is no record: there are 1 to 6, and this is " + std::to_string(kind) + ".",
                   "a program that meets a newer format would skip, or misread, what it does not know.");
   }
 }

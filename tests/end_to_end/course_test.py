@@ -2,7 +2,7 @@
 
 Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in a folder where `build`, `scripts` and `course` stand for those here; /tmp
 is that folder too. What they print is held against the lines that follow, where a line "..." stands for any lines. Of a command that ends with
-"# numbers vary" any number and unit may stand for another, but for a lone 0.
+"# numbers vary" any number and unit may stand for another, but for what was lost or invented.
 """
 
 import os
@@ -16,12 +16,10 @@ from program import LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
 COURSE = REPOSITORY / "course"
 BUILD = pathlib.Path(os.environ.get("MNEME", "./mneme")).resolve().parent
 VARY = "# numbers vary"
-NUMBER = re.compile(r"(\\ \+)?(\d[\d,]*(?:\\\.\d+)?)(\\ \+(?:ns|us|ms|s|bytes|KiB|MiB|GiB)\b)?")
+NUMBER = re.compile(r"(\\ \+)?(\d[\d,]*(?:\\\.\d+)?)(\\ \+(?:ns|us|ms|s|bytes|KiB|MiB|GiB)\b)?(?!\\ \+(?:lost|invented))")
 
 
 def any_number(match):
-    if match[2] == "0":
-        return match[0]
     return (r"\ *" if match[1] else "") + r"\d[\d,]*(\.\d+)?" + (r"\ +(ns|us|ms|s|bytes|KiB|MiB|GiB)" if match[3] else "")
 
 
