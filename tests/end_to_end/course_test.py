@@ -1,8 +1,7 @@
 """Goal: what the course's texts say to type does what they show, and the engine can be built with a student's part.
 
 Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in a folder where `build`, `scripts` and `course` stand for those here; /tmp
-is that folder too. What they print is held against the lines that follow, where a line "..." stands for any lines. Of a command that ends with
-"# numbers vary" any number and unit may stand for another, but for what was lost or invented.
+is that folder too. What they print is held against the lines that follow (typed_text.py).
 """
 
 import os
@@ -12,46 +11,10 @@ import subprocess
 import unittest
 
 from program import LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
+from typed_text import VARY, commands, pattern, shown
 
 COURSE = REPOSITORY / "course"
 BUILD = pathlib.Path(os.environ.get("MNEME", "./mneme")).resolve().parent
-VARY = "# numbers vary"
-NUMBER = re.compile(r"(\\ \+)?(\d[\d,]*(?:\\\.\d+)?)(\\ \+(?:ns|us|ms|s|bytes|KiB|MiB|GiB)\b)?(?!\\ \+(?:lost|invented))")
-
-
-def any_number(match):
-    return (r"\ *" if match[1] else "") + r"\d[\d,]*(\.\d+)?" + (r"\ +(ns|us|ms|s|bytes|KiB|MiB|GiB)" if match[3] else "")
-
-
-def commands(chapter):
-    """Each command with the lines that it is to print."""
-    found, inside = [], False
-    for line in chapter.splitlines():
-        if line.startswith("    $ "):
-            found.append((line[6:], []))
-            inside = True
-        elif inside and line.startswith("    "):
-            found[-1][1].append(line[4:])
-        elif inside and not line:
-            found[-1][1].append("")
-        else:
-            inside = False
-    return [(command, "\n".join(lines).strip("\n")) for command, lines in found]
-
-
-def pattern(lines, numbers_vary):
-    parts = []
-    for line in filter(None, lines.split("\n")):
-        if line.strip() == "...":
-            parts.append(r"(?:.*\n)*?")
-            continue
-        text = re.sub(r"(\\ )+", r"\\ +", re.escape(line))
-        if numbers_vary:
-            text = NUMBER.sub(any_number, text)
-        parts.append(text + r" *\n")
-    return re.compile(r"\A" + "".join(parts) + r"\Z")
-
-
 class Course(EndToEndTest):
     def test_each_chapter(self):
         for name, target in (("build", BUILD), ("scripts", REPOSITORY / "scripts"), ("course", COURSE)):
@@ -65,10 +28,8 @@ class Course(EndToEndTest):
                     result = subprocess.run(["bash", "-c", command.replace("/tmp/", f"{self.folder}/")], cwd=self.folder, text=True,
                                             timeout=LONGEST_COMMAND_SECONDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
                                             check=False)
-                    # Notes tell what this machine lacks (io_uring, direct I/O) and is done without.
-                    shown = re.sub(r"(?m)^note: .*\n", "", result.stdout).replace(f"{self.folder}/", "/tmp/")
-                    shown = "".join(line + "\n" for line in shown.split("\n") if line.strip())
-                    self.assertRegex(shown, pattern(printed, command.endswith(VARY)))
+                    lines = shown(result.stdout).replace(f"{self.folder}/", "/tmp/")
+                    self.assertRegex(lines, pattern(printed, command.endswith(VARY)))
                     ran += 1
             self.assertGreater(ran, 2, chapter)
 
