@@ -132,15 +132,12 @@ TEST(WriteCache, ADiskWritesBackEarlyWhenItLikes) {
 }
 
 TEST(WriteCache, ALaterWriteMayBeThereWithoutAnEarlierOne) {
-  const auto counts = states(16, [](TestDisk& disk) {
-    disk.put(kLog, 0, "AAAAAAAA");
-    disk.put(kLog, 8, "BBBBBBBB");
-    write_back(disk, 2);
+  const auto counts = states(2, [](TestDisk& disk) {
+    disk.put(kLog, 0, "A");
+    disk.put(kLog, 1, "B");
+    write_back(disk, 1);
   });
-  int reordered = 0;
-  for (const auto& [state, count] : counts) {
-    if (state.starts_with("........") && state.find('B') != std::string::npos) reordered += count;
-  }
+  const int reordered = counts.contains(".B") ? counts.at(".B") : 0;
   EXPECT_GE(reordered, kSeeds / 100) << broken(
       "A later write may be there without an earlier one: a cache is not written back in the order of the "
       "writes.",
