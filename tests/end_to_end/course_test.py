@@ -50,8 +50,7 @@ class Course(EndToEndTest):
         self.assertIn("no chapter of this number", re.sub(r"\s+", " ", unknown.stderr))
 
     def configure(self, build, number, part):
-        return subprocess.run(["cmake", "-S", REPOSITORY, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DMNEME_COURSE_PART={number}",
-                               f"-DMNEME_COURSE_FILE={part}"], capture_output=True, text=True, check=False)
+        return subprocess.run(["cmake", "-S", REPOSITORY, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DMNEME_COURSE_PART={number}:{part}"], capture_output=True, text=True, check=False)
 
 
 if __name__ == "__main__":
