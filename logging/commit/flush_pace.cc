@@ -1,7 +1,6 @@
 #include "logging/commit/flush_pace.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace mneme {
 
@@ -20,6 +19,18 @@ std::chrono::nanoseconds FlushPace::interval() const {
   const std::chrono::nanoseconds least = group_.interval;
   const std::chrono::nanoseconds paced(static_cast<int64_t>(mean_ns_ * group_.rests));
   return std::max(least, std::min<std::chrono::nanoseconds>(paced, kLongest));
+}
+
+std::chrono::nanoseconds FlushPace::left(const Gathering& gathering) const {
+  if (is_full(gathering)) return std::chrono::nanoseconds::zero();
+  if (gathering.is_in_flight) return kUntilFlushEnds;
+  if (!gathering.since_sending) return std::chrono::nanoseconds::zero();
+  return std::max(interval() - *gathering.since_sending, std::chrono::nanoseconds::zero());
+}
+
+bool FlushPace::is_full(const Gathering& gathering) const {
+  return gathering.bytes >= group_.bytes || (group_.records > 0 && gathering.records >= group_.records) ||
+         (group_.waiters_hurry && gathering.is_awaited) || gathering.is_closing;
 }
 
 }  // namespace mneme

@@ -154,23 +154,15 @@ void LogFlusher::rise(StreamPosition durable_now) {
   counters_.interval_ns = static_cast<uint64_t>(pace_.interval().count());
 }
 
-bool LogFlusher::group_is_full(StreamPosition prefix) const {
-  const GroupCommit& group = options_.group;
-  return prefix.value - taken_.value >= group.bytes ||
-         (group.records > 0 &&
-          came_->load(std::memory_order_relaxed) - came_at_last_send_ >= group.records) ||
-         (group.waiters_hurry && urgent_.load(std::memory_order_relaxed) > 0) ||
-         closing_.load(std::memory_order_relaxed);
-}
-
 // How much longer records should gather before they are sent, if no flush ends before.
 nanoseconds LogFlusher::gathering_left(StreamPosition prefix) const {
-  if (group_is_full(prefix)) return nanoseconds::zero();
-  if (!in_flight_.empty()) return kLongest;
-  const nanoseconds interval = pace_.interval();
-  if (interval.count() == 0 || last_send_ns_ == 0) return nanoseconds::zero();
-  const nanoseconds since_last(monotonic_ns() - last_send_ns_);
-  return std::max(interval - since_last, nanoseconds::zero());
+  Gathering gathering{.bytes = prefix.value - taken_.value,
+                      .records = came_->load(std::memory_order_relaxed) - came_at_last_send_,
+                      .is_awaited = urgent_.load(std::memory_order_relaxed) > 0,
+                      .is_closing = closing_.load(std::memory_order_relaxed),
+                      .is_in_flight = !in_flight_.empty()};
+  if (last_send_ns_ != 0) gathering.since_sending = nanoseconds(monotonic_ns() - last_send_ns_);
+  return pace_.left(gathering);
 }
 
 // Gives the device what it takes. False: it has no room until a flush ends or a segment is ready.

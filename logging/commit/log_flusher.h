@@ -103,7 +103,6 @@ class LogFlusher {
 
   void run();
   bool flush_until(StreamPosition position);
-  bool group_is_full(StreamPosition prefix) const;
   std::chrono::nanoseconds gathering_left(StreamPosition prefix) const;
   bool send(StreamPosition prefix);
   StreamPosition wait_for_device(Sleep sleep, std::chrono::nanoseconds limit,

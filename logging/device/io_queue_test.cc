@@ -316,10 +316,11 @@ TEST(LossyQueue, KeepsWhatWasSyncedAndLosesTheRest) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     {
       LossyQueue queue(seed);
-      queue.submit({1, file.descriptor(), synced, 0});
+      const int name = queue.attach(file.descriptor());
+      queue.submit({1, name, synced, 0});
       while (ended.empty()) queue.wait(seconds(1), ended);
       ended.clear();
-      queue.submit({2, file.descriptor(), unsynced, kRequestBytes, IoChain::Durability::kNone});
+      queue.submit({2, name, unsynced, kRequestBytes, IoChain::Durability::kNone});
       while (ended.empty()) queue.wait(seconds(1), ended);
       ended.clear();
     }

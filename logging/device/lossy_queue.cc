@@ -2,18 +2,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
-
-#include "logging/record/block_format.h"
 
 namespace mneme {
 
 namespace {
-
-// The cache's size: beyond it the oldest write reaches the file, as in a real disk.
-constexpr size_t kCachedWrites = 256;
 
 int write_through(int descriptor, ByteSpan bytes, uint64_t offset) {
   const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -23,7 +17,10 @@ int write_through(int descriptor, ByteSpan bytes, uint64_t offset) {
 
 }  // namespace
 
-LossyQueue::LossyQueue(uint64_t seed) : random_(seed), thread_([this] { run(); }) {}
+LossyQueue::LossyQueue(uint64_t seed)
+    : random_(seed),
+      cache_([this](int name, uint64_t offset, ByteSpan bytes) { return write(name, offset, bytes); }, seed),
+      thread_([this] { run(); }) {}
 
 LossyQueue::~LossyQueue() {
   {
@@ -32,6 +29,17 @@ LossyQueue::~LossyQueue() {
     work_.notify_all();
   }
   thread_.join();
+}
+
+int LossyQueue::attach(int handle) {
+  const std::lock_guard guard(mutex_);
+  files_[next_name_] = std::make_shared<const File>(File::duplicate(handle));
+  return next_name_++;
+}
+
+void LossyQueue::detach(int name) {
+  const std::lock_guard guard(mutex_);
+  files_.erase(name);
 }
 
 void LossyQueue::submit(const IoChain& chain) {
@@ -55,46 +63,32 @@ void LossyQueue::run() {
 }
 
 IoCompletion LossyQueue::run_chain(const IoChain& chain) {
-  cache_.push_back(
-      {chain.file, File::duplicate(chain.file), chain.offset, {chain.bytes.begin(), chain.bytes.end()}});
-  if (random_() % 4 == 0) write_back_early();
-  if (cache_.size() > kCachedWrites) {
-    const CachedWrite oldest = std::move(cache_.front());
-    cache_.pop_front();
-    if (const int error = write_through(oldest.file.descriptor(), oldest.bytes, oldest.offset); error != 0) {
-      return {chain.tag, IoCompletion::Failure::kWrite, error};
-    }
+  using Failure = IoCompletion::Failure;
+  if (const int error = cache_.put(chain.file, chain.offset, chain.bytes); error != 0)
+    return {chain.tag, Failure::kWrite, error};
+  if (random_() % 4 == 0) {
+    if (const int error = cache_.write_back_early(); error != 0) return {chain.tag, Failure::kWrite, error};
   }
-  if (chain.durability == IoChain::Durability::kNone) return {chain.tag, IoCompletion::Failure::kNone, 0};
+  if (chain.durability == IoChain::Durability::kNone) return {chain.tag, Failure::kNone, 0};
   std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
   if (chain.durability == IoChain::Durability::kWriteThrough) {
-    const int error = write_through(chain.file, chain.bytes, chain.offset);
-    return {chain.tag, error == 0 ? IoCompletion::Failure::kNone : IoCompletion::Failure::kWrite, error};
+    const int error = write(chain.file, chain.offset, chain.bytes);
+    return {chain.tag, error == 0 ? Failure::kNone : Failure::kWrite, error};
   }
-  const int error = sync(chain.file);
-  return {chain.tag, error == 0 ? IoCompletion::Failure::kNone : IoCompletion::Failure::kSync, error};
+  const int error = cache_.sync(chain.file);
+  return {chain.tag, error == 0 ? Failure::kNone : Failure::kSync, error};
 }
 
-void LossyQueue::write_back_early() {
-  const CachedWrite& write = cache_[random_() % cache_.size()];
-  for (size_t at = 0; at < write.bytes.size(); at += kSectorBytes) {
-    if (random_() % 2 == 0) continue;
-    const ByteSpan sector =
-        ByteSpan(write.bytes).subspan(at, std::min(kSectorBytes, write.bytes.size() - at));
-    // A failure shows again at the sync, which writes these sectors once more.
-    write_through(write.file.descriptor(), sector, write.offset + at);
+// Writes to a file that is attached. What is cached of another is lost.
+int LossyQueue::write(int name, uint64_t offset, ByteSpan bytes) {
+  std::shared_ptr<const File> file;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = files_.find(name);
+    if (found == files_.end()) return 0;
+    file = found->second;
   }
-}
-
-int LossyQueue::sync(int descriptor) {
-  std::shuffle(cache_.begin(), cache_.end(), random_);
-  int error = 0;
-  for (const CachedWrite& write : cache_) {
-    if (write.descriptor == descriptor && error == 0)
-      error = write_through(write.file.descriptor(), write.bytes, write.offset);
-  }
-  std::erase_if(cache_, [&](const CachedWrite& write) { return write.descriptor == descriptor; });
-  return error;
+  return write_through(file->descriptor(), bytes, offset);
 }
 
 }  // namespace mneme

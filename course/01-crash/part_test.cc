@@ -1,0 +1,212 @@
+// Goal: a disk cache promises what a sync promises, and no more. Method: small histories of writes, over
+// many seeds each, on a medium in memory; then the power fails, and what the medium holds is looked at.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "course/grading.h"
+#include "logging/device/write_cache.h"
+#include "logging/record/block_format.h"
+
+namespace mneme::course {
+namespace {
+
+constexpr int kSeeds = 600;
+constexpr int kLog = 1;    // a file
+constexpr int kOther = 2;  // another
+
+// What is on the medium: a letter a sector; '.' where nothing was written, '?' where a sector is neither
+// whole nor untouched.
+class TestDisk {
+ public:
+  explicit TestDisk(uint64_t seed, int error = 0)
+      : cache_([this, error](int file, uint64_t offset,
+                             ByteSpan bytes) { return error != 0 ? error : write(file, offset, bytes); },
+               seed) {}
+
+  WriteCache& cache() { return cache_; }
+  // Writes a block: a sector for each letter.
+  int put(int file, uint64_t sector, const std::string& letters) {
+    std::vector<std::byte> bytes;
+    for (const char letter : letters) bytes.insert(bytes.end(), kSectorBytes, static_cast<std::byte>(letter));
+    return cache_.put(file, sector * kSectorBytes, bytes);
+  }
+  std::string after_power_failure(int file, size_t sectors) const {
+    std::string letters;
+    for (size_t i = 0; i < sectors; ++i) {
+      const auto found = medium_.find(file);
+      std::string sector(kSectorBytes, '.');
+      if (found != medium_.end() && found->second.size() > i * kSectorBytes) {
+        const std::string held = found->second.substr(i * kSectorBytes, kSectorBytes);
+        std::ranges::copy(held, sector.begin());
+      }
+      letters += sector.find_first_not_of(sector[0]) == std::string::npos ? sector[0] : '?';
+    }
+    return letters;
+  }
+
+ private:
+  int write(int file, uint64_t offset, ByteSpan bytes) {
+    std::string& held = medium_[file];
+    if (held.size() < offset + bytes.size()) held.resize(offset + bytes.size(), '.');
+    std::ranges::copy(as_text(bytes), held.begin() + static_cast<ptrdiff_t>(offset));
+    return 0;
+  }
+
+  std::map<int, std::string> medium_;
+  WriteCache cache_;
+};
+
+// How often the medium holds what, over all seeds, after `history`.
+template <typename History>
+std::map<std::string, int> states(size_t sectors, History history) {
+  std::map<std::string, int> counts;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    TestDisk disk(static_cast<uint64_t>(seed));
+    history(disk);
+    ++counts[disk.after_power_failure(kLog, sectors)];
+  }
+  return counts;
+}
+
+void write_back(TestDisk& disk, int times) {
+  for (int i = 0; i < times; ++i) ASSERT_EQ(disk.cache().write_back_early(), 0);
+}
+
+TEST(WriteCache, AWriteMayBeLostUntilASyncCoversIt) {
+  TestDisk disk(1);
+  disk.put(kLog, 0, "A");
+  EXPECT_EQ(disk.after_power_failure(kLog, 1), ".") << broken(
+      "A write may be lost until a sync covers it: put() keeps it in the cache.",
+      "this disk is kinder than a real one. An engine that never syncs would pass every crash test on it, "
+      "and lose acknowledged transactions when the power of a real machine fails.");
+}
+
+TEST(WriteCache, ASyncMakesAllEarlierWritesOfItsFileDurable) {
+  const auto counts = states(4, [](TestDisk& disk) {
+    disk.put(kLog, 2, "C");
+    disk.put(kLog, 0, "AB");
+    disk.put(kLog, 3, "D");
+    EXPECT_EQ(disk.cache().sync(kLog), 0);
+  });
+  EXPECT_EQ(counts, (std::map<std::string, int>{{"ABCD", kSeeds}}))
+      << broken("A sync makes all earlier writes of its file durable, whole, not only the last.",
+                "the log would have a hole below what was acknowledged: recovery stops at the hole, and each "
+                "acknowledged transaction behind it is lost.");
+}
+
+TEST(WriteCache, ASyncOfOneFilePromisesNothingOfAnother) {
+  TestDisk disk(1);
+  disk.put(kLog, 0, "A");
+  disk.put(kOther, 0, "X");
+  EXPECT_EQ(disk.cache().sync(kOther), 0);
+  EXPECT_EQ(disk.after_power_failure(kOther, 1), "X")
+      << broken("A sync makes the writes of its own file durable.", "all of that file.");
+  EXPECT_EQ(disk.after_power_failure(kLog, 1), ".") << broken(
+      "A sync of one file promises nothing of another.",
+      "an engine that writes the log and syncs only the manifest would pass the crash tests. On a real disk "
+      "the manifest would name a log whose records were never written.");
+  disk.cache().sync(kLog);
+  EXPECT_EQ(disk.after_power_failure(kLog, 1), "A")
+      << broken("A sync of one file leaves the cached writes of another in the cache, for their own sync.",
+                "a record that the engine syncs later, and acknowledges, would already have been dropped.");
+}
+
+TEST(WriteCache, ADiskWritesBackEarlyWhenItLikes) {
+  const auto counts = states(1, [](TestDisk& disk) {
+    disk.put(kLog, 0, "A");
+    write_back(disk, 1);
+  });
+  for (const char* state : {".", "A"}) {
+    EXPECT_GE(counts.contains(state) ? counts.at(state) : 0, kSeeds / 100) << broken(
+        "A disk writes back early when it likes: what was not synced may be lost, and may be there.",
+        std::string("recovery is never tested on ") +
+            (state[0] == 'A' ? "records that are there although nobody was told so: transactions that were "
+                               "not acknowledged and happened all the same."
+                             : "a log whose last writes are missing."));
+  }
+}
+
+TEST(WriteCache, ALaterWriteMayBeThereWithoutAnEarlierOne) {
+  const auto counts = states(9, [](TestDisk& disk) {
+    disk.put(kLog, 0, "A");
+    disk.put(kLog, 8, "B");
+    write_back(disk, 1);
+  });
+  const int reordered = counts.contains("........B") ? counts.at("........B") : 0;
+  EXPECT_GE(reordered, kSeeds / 100) << broken(
+      "A later write may be there without an earlier one: a cache is not written back in the order of the "
+      "writes.",
+      "recovery that takes the last record it can find for the log's end would pass, and on a real disk it "
+      "would replay what lies behind a hole: transactions whose predecessors are gone.");
+}
+
+TEST(WriteCache, ABlockMayBeTornBetweenItsSectors) {
+  const auto counts = states(8, [](TestDisk& disk) {
+    disk.put(kLog, 0, "AAAAAAAA");
+    write_back(disk, 1);
+  });
+  int torn = 0;
+  for (const auto& [state, count] : counts) {
+    if (state.find('A') != std::string::npos && state.find('.') != std::string::npos) torn += count;
+  }
+  EXPECT_GE(torn, kSeeds / 100) << broken(
+      "A block may be torn between its sectors: a write of 4096 bytes is eight sectors, and some may be "
+      "there "
+      "without the others.",
+      "a log without checksums would pass. On a real disk half of a record would be replayed as a whole "
+      "one.");
+}
+
+TEST(WriteCache, ASectorIsWrittenWholeOrNotAtAll) {
+  for (const auto& [state, count] : states(8, [](TestDisk& disk) {
+         disk.put(kLog, 0, "AAAAAAAA");
+         write_back(disk, 3);
+       })) {
+    ASSERT_EQ(state.find('?'), std::string::npos) << broken(
+        "A sector is written whole or not at all: the medium was left with a part of one.",
+        "this disk is crueller than a real one. Mneme's format rests on whole sectors (block_format.h): a "
+        "block that is torn inside a sector counts as rotted, and recovery would refuse a good directory.");
+  }
+}
+
+TEST(WriteCache, OfTwoWritesOfASectorTheLaterOneStands) {
+  const auto synced = states(1, [](TestDisk& disk) {
+    disk.put(kLog, 0, "A");
+    write_back(disk, 1);
+    disk.put(kLog, 0, "B");
+    write_back(disk, 1);
+    EXPECT_EQ(disk.cache().sync(kLog), 0);
+    write_back(disk, 1);
+  });
+  EXPECT_EQ(synced, (std::map<std::string, int>{{"B", kSeeds}})) << broken(
+      "Of two writes of a sector the later one stands after a sync, whatever was written back between them.",
+      "a file that is overwritten in place, as pepoch.log is, would go back to an older content after a "
+      "sync had made the newer one durable.");
+}
+
+TEST(WriteCache, WhatIsCachedIsBounded) {
+  TestDisk disk(1);
+  for (size_t i = 0; i < WriteCache::kMostSectors; ++i) disk.put(kLog, i, "A");
+  EXPECT_EQ(disk.after_power_failure(kLog, 1), ".")
+      << broken("A cache holds kMostSectors sectors.", "nothing, but the tests would meet fewer losses.");
+  disk.put(kLog, WriteCache::kMostSectors, "A");
+  EXPECT_EQ(disk.after_power_failure(kLog, 2), "A.") << broken(
+      "What is cached is bounded: beyond kMostSectors the first sector of the first file is written back.",
+      "nothing at once; but a run on this disk would take as much memory as its log is long.");
+}
+
+TEST(WriteCache, AnErrorOfTheMediumIsReported) {
+  TestDisk disk(1, EIO);
+  disk.put(kLog, 0, "A");
+  EXPECT_EQ(disk.cache().sync(kLog), EIO)
+      << broken("An error of the medium is reported by the sync that met it.",
+                "the engine would acknowledge what the disk could not write.");
+}
+
+}  // namespace
+}  // namespace mneme::course

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Goal: the course's tests tell a right part from wrong ones.
+
+Method: of each chapter the engine's own file keeps every rule; the starter compiles, and is broken at the rule that part.toml names; each
+of wrong/ is broken at the rule that its second line names, and says so first. The parts are compiled as students do, by scripts/course.
+"""
+import concurrent.futures
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FEWEST_WRONG = 5
+WORDS = (1500, 3000)
+
+
+def load_course():
+    loader = importlib.machinery.SourceFileLoader("course", str(ROOT / "scripts" / "course"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("course", loader))
+    loader.exec_module(module)
+    return module
+
+
+COURSE = load_course()
+
+
+def graded(chapter, part):
+    """The status, and all that is printed, on one line."""
+    lines = []
+    status = COURSE.check(chapter, part, lines.append)
+    return status, re.sub(r"\s+", " ", "\n".join(lines))
+
+
+def header(path):
+    wrong, fails = path.read_text().split("\n")[:2]
+    return re.fullmatch(r"// Wrong: .+", wrong), re.fullmatch(r"// Must fail: (.+)", fails)
+
+
+class CourseParts(unittest.TestCase):
+    def test_each_part(self):
+        cases = []
+        for chapter in COURSE.chapters():
+            cases.append((chapter, ROOT / chapter.replaces, None))
+            cases.append((chapter, chapter.starter, chapter.starter_fails))
+            for path in sorted((chapter.folder / "wrong").glob(f"*{chapter.suffix}")):
+                says, fails = header(path)
+                self.assertTrue(says and fails, f"{path} begins with `// Wrong: ...` and `// Must fail: ...`")
+                cases.append((chapter, path, fails[1]))
+        self.assertGreater(len(cases), 6)
+        for chapter in COURSE.chapters():
+            COURSE.build_shared(chapter)
+        with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            results = list(pool.map(lambda case: graded(case[0], case[1]), cases))
+        for (chapter, path, fails), (status, text) in zip(cases, results):
+            with self.subTest(chapter=chapter.title, part=path.name):
+                if fails is None:
+                    self.assertEqual(status, 0, text)
+                    self.assertNotIn("broken", text)
+                else:
+                    self.assertEqual(status, 1, text)
+                    self.assertIn("rules are broken", text)
+                    self.assertIn(fails, text)
+
+    def test_each_chapter_is_whole(self):
+        self.assertGreater(len(COURSE.chapters()), 0)
+        overview = (ROOT / "course" / "README.md").read_text()
+        for chapter in COURSE.chapters():
+            with self.subTest(chapter=chapter.title):
+                self.assertGreaterEqual(len(list((chapter.folder / "wrong").glob(f"*{chapter.suffix}"))), FEWEST_WRONG)
+                words = len((chapter.folder / "text.md").read_text().split())
+                self.assertTrue(WORDS[0] <= words <= WORDS[1], f"text.md has {words} words")
+                self.assertIn(f"({chapter.folder.name}/text.md)", overview)
+                for name in ("hints.md", "instructor.md"):
+                    self.assertGreater(len((chapter.folder / name).read_text().split()), 100, name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,57 @@
+"""Goal: what the course's texts say to type does what they show, and the engine can be built with a student's part.
+
+Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in a folder where `build`, `scripts` and `course` stand for those here; /tmp
+is that folder too. What they print is held against the lines that follow (typed_text.py).
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+from program import LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
+from typed_text import VARY, commands, pattern, shown
+
+COURSE = REPOSITORY / "course"
+BUILD = pathlib.Path(os.environ.get("MNEME", "./mneme")).resolve().parent
+class Course(EndToEndTest):
+    def test_each_chapter(self):
+        for name, target in (("build", BUILD), ("scripts", REPOSITORY / "scripts"), ("course", COURSE)):
+            (self.folder / name).symlink_to(target)
+        chapters = sorted(COURSE.glob("[0-9][0-9]-*/text.md"))
+        self.assertGreater(len(chapters), 0)
+        for chapter in chapters:
+            ran = 0
+            for command, printed in commands(chapter.read_text()):
+                with self.subTest(chapter=chapter.parent.name, command=command):
+                    result = subprocess.run(["bash", "-c", command.replace("/tmp/", f"{self.folder}/")], cwd=self.folder, text=True,
+                                            timeout=LONGEST_COMMAND_SECONDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
+                                            check=False)
+                    lines = shown(result.stdout).replace(f"{self.folder}/", "/tmp/")
+                    self.assertRegex(lines, pattern(printed, command.endswith(VARY)))
+                    ran += 1
+            self.assertGreater(ran, 2, chapter)
+
+    def test_the_build_takes_a_part_in_place_of_the_engines_file(self):
+        listed = subprocess.run([REPOSITORY / "scripts" / "course"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("What a crash can do", listed)
+        build = self.folder / "configured"
+        part = COURSE / "01-crash" / "starter.cc"
+        configured = self.configure(build, "1", part)
+        self.assertEqual(configured.returncode, 0, configured.stderr)
+        rules = (build / "build.ninja").read_text()
+        self.assertIn(str(part), rules)
+        self.assertNotIn("logging/device/write_cache.cc", rules)
+        refused = self.configure(build, "1", self.folder / "none.cc")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("begin with `scripts/course start 1`", re.sub(r"\s+", " ", refused.stderr))
+        unknown = self.configure(build, "99", part)
+        self.assertIn("no chapter of this number", re.sub(r"\s+", " ", unknown.stderr))
+
+    def configure(self, build, number, part):
+        return subprocess.run(["cmake", "-S", REPOSITORY, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DMNEME_COURSE_PART={number}:{part}"], capture_output=True, text=True, check=False)
+
+
+if __name__ == "__main__":
+    unittest.main()
