@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+
+#include "base/deep_stack.h"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
@@ -11,27 +14,31 @@
 namespace mneme {
 namespace {
 
-// Keys with dots nest tables without a bound of the parser's: so deep as such a file can nest them, their
-// destructors' stack holds them.
+// toml++ bounds how deep values are nested, but not how many dots a key has, each of which nests a table.
 constexpr size_t kMostTomlBytes = 64 * 1024;
+constexpr int kMostTomlDepth = 16;
 
-TomlPlace place_of(const toml::source_region& source) {
+FilePlace place_of(const toml::source_region& source) {
   return {source.begin.line, source.begin.column};
 }
 
-TomlValue toml_value(const toml::node& node) {
+// Leaves out what is nested deeper than kMostTomlDepth, and says where in `too_deep`.
+TomlValue toml_value(const toml::node& node, int depth, std::optional<FilePlace>& too_deep) {
   TomlValue value;
   value.place = place_of(node.source());
-  if (const toml::table* const table = node.as_table()) {
+  if (depth > kMostTomlDepth) {
+    too_deep = value.place;
+  } else if (const toml::table* const table = node.as_table()) {
     value.kind = TomlValue::Kind::kTable;
     for (const auto& [key, member] : *table) {
-      value.members.push_back({std::string(key.str()), place_of(key.source()), toml_value(member)});
+      value.members.push_back(
+          {std::string(key.str()), place_of(key.source()), toml_value(member, depth + 1, too_deep)});
     }
     // toml++ sorts keys by name.
     std::ranges::sort(value.members, {}, &TomlValue::Member::place);
   } else if (const toml::array* const array = node.as_array()) {
     value.kind = TomlValue::Kind::kArray;
-    for (const toml::node& item : *array) value.items.push_back(toml_value(item));
+    for (const toml::node& item : *array) value.items.push_back(toml_value(item, depth + 1, too_deep));
   } else if (const auto* const text = node.as_string()) {
     value.kind = TomlValue::Kind::kText;
     value.text = text->get();
@@ -73,22 +80,26 @@ std::string_view TomlValue::kind_name() const {
   return "";
 }
 
-std::string place_text(std::string_view file, TomlPlace place) {
-  return fmt::format("{}:{}:{}", file, place.line, place.column);
-}
-
 Result<TomlValue> parse_toml(std::string_view text, std::string_view file) {
   if (text.size() > kMostTomlBytes) {
     return invalid_argument("{} has {} bytes, and a file of an experiment at most {}", file, text.size(),
                             kMostTomlBytes);
   }
-  const toml::parse_result parsed = toml::parse(text, file);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    return invalid_argument("{}: not TOML: {}", place_text(file, place_of(error.source())),
-                            error.description());
-  }
-  return toml_value(parsed.table());
+  return on_deep_stack([&]() -> Result<TomlValue> {
+    const toml::parse_result parsed = toml::parse(text, file);
+    if (!parsed) {
+      const toml::parse_error& error = parsed.error();
+      return invalid_argument("{}: not TOML: {}", place_text(file, place_of(error.source())),
+                              error.description());
+    }
+    std::optional<FilePlace> too_deep;
+    TomlValue value = toml_value(parsed.table(), 0, too_deep);
+    if (too_deep) {
+      return invalid_argument("{}: nothing in a file of an experiment is nested so deep",
+                              place_text(file, *too_deep));
+    }
+    return value;
+  });
 }
 
 }  // namespace mneme

@@ -11,22 +11,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "experiments/file_place.h"
 
 namespace mneme {
-
-struct TomlPlace {
-  uint32_t line = 1;  // both from 1
-  uint32_t column = 1;
-
-  auto operator<=>(const TomlPlace&) const = default;
-};
 
 struct TomlValue {
   enum class Kind { kText, kInteger, kFloat, kBoolean, kTime, kArray, kTable };
   struct Member;
 
   Kind kind = Kind::kTable;
-  TomlPlace place{};
+  FilePlace place{};
   std::string text{};  // of kText
   int64_t integer = 0;
   double number = 0;  // of kFloat; of kInteger as well
@@ -40,12 +34,9 @@ struct TomlValue {
 
 struct TomlValue::Member {
   std::string name{};
-  TomlPlace place{};
+  FilePlace place{};
   TomlValue value{};
 };
-
-// "FILE:LINE:COLUMN"
-std::string place_text(std::string_view file, TomlPlace place);
 
 // `file` is what errors name. Fails with kInvalidArgument where the text is no TOML.
 Result<TomlValue> parse_toml(std::string_view text, std::string_view file);
