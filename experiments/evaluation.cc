@@ -263,7 +263,7 @@ Result<Json> evaluate(const Plan& plan, const Measurements& measured) {
     json["asks"] = figure.asks;
     json["file"] = figure.file;
     json["declaration"] = figure.declaration;
-    json["warmup_rounds"] = figure.warmup_rounds;
+    json["warmup_rounds"] = plan.warmup_rounds;
   }
   Json seeds = Json::array();
   for (uint32_t round = 0; figure.seed && round < plan.rounds; ++round) seeds.push_back(*figure.seed + round);

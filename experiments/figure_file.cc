@@ -352,7 +352,7 @@ class FigureFileReader {
       const std::string label = axis_text(member.value, member.name);
       if (axis == nullptr || label.empty()) continue;
       Words labels;
-      for (const AxisValue& value : axis->values) labels.push_back(value.label);
+      for (const AxisValue& value : values_of(*axis, {scale_.cores, false})) labels.push_back(value.label);
       if (!contains(labels, label)) {
         in_.problem(member.value.place, fmt::format("{} has no value {}{}", member.name, label,
                                                     TomlReader::advice(label, labels)));

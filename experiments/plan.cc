@@ -193,7 +193,7 @@ double expected_seconds(std::string_view command) {
 double Plan::expected_seconds() const {
   double seconds = 0;
   for (const std::string& command : commands)
-    seconds += (rounds + figure->warmup_rounds) * mneme::expected_seconds(command);
+    seconds += (rounds + warmup_rounds) * mneme::expected_seconds(command);
   for (const PlannedDatabase& database : databases) seconds += mneme::expected_seconds(database.command);
   return seconds;
 }
@@ -202,6 +202,7 @@ Plan plan_of(const Figure& figure, const ExperimentScale& scale) {
   Plan plan;
   plan.figure = &figure;
   plan.scale = scale;
+  if (!scale.quick) plan.warmup_rounds = figure.warmup_rounds;
   for (const FigurePanel& panel : figure.panels) {
     PlannedPanel planned =
         panel.x_axis.empty() ? plan_panel(panel, scale) : plan_of_axes(figure, panel, scale);

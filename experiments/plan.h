@@ -55,6 +55,7 @@ struct Plan {
   const Figure* figure = nullptr;
   ExperimentScale scale;
   uint32_t rounds = 3;  // how often each command is run
+  uint32_t warmup_rounds = 0;
   std::vector<PlannedPanel> panels;
   // The commands to run, each once a round, without repetitions.
   std::vector<std::string> commands;

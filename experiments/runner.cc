@@ -89,8 +89,8 @@ Result<void> ExperimentRunner::announce(const std::vector<Plan>& plans) {
     if (!lacks) return lacks.error();
     if (!*lacks) continue;
     for (const std::string& command : plan.commands)
-      seconds_left_ += plan.figure->warmup_rounds * expected_seconds(command);
-    total_ += plan.figure->warmup_rounds * plan.commands.size();
+      seconds_left_ += plan.warmup_rounds * expected_seconds(command);
+    total_ += plan.warmup_rounds * plan.commands.size();
   }
   total_ += missing.size();
   return {};
@@ -197,11 +197,11 @@ Result<bool> ExperimentRunner::lacks_any(const Plan& plan) const {
 }
 
 Result<void> ExperimentRunner::warm_up(const Plan& plan) {
-  if (plan.figure->warmup_rounds == 0) return {};
+  if (plan.warmup_rounds == 0) return {};
   const Result<bool> lacks = lacks_any(plan);
   if (!lacks) return lacks.error();
   if (!*lacks) return {};
-  for (uint32_t round = 0; round < plan.figure->warmup_rounds; ++round) {
+  for (uint32_t round = 0; round < plan.warmup_rounds; ++round) {
     for (const std::string& command : plan.commands) {
       if (options_.is_interrupted()) return {};
       const Result<Json> result = measure_patiently(with_seed(command, plan, 0), plan.figure->name);
