@@ -26,10 +26,10 @@ inline size_t edit_distance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
-// Returns the nearest of `words`, the first of several; empty if none is near.
+// Returns the nearest of `words`, the first of several; empty if none is near, or has a character in common.
 inline std::string nearest_word(std::string_view word, std::span<const std::string> words) {
   std::string nearest;
-  size_t least = std::max<size_t>(2, word.size() / 3) + 1;
+  size_t least = std::min(std::max<size_t>(2, word.size() / 3) + 1, word.size());
   for (const std::string& other : words) {
     const size_t distance = edit_distance(word, other);
     if (distance >= least) continue;

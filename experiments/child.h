@@ -16,7 +16,7 @@
 
 namespace mneme {
 
-// Returns a command's JSON from its standard output, with the kernel's counts for the process under "process".
+// Returns a command's JSON from its standard output, with the kernel's counts for the process as "process".
 // Fails with kInvalidArgument if the command refuses its arguments, which it would do again. Once
 // `is_interrupted` says so, which it is asked several times a second, the child is killed.
 Result<nlohmann::ordered_json> measure_command(

@@ -56,7 +56,9 @@ struct FigureAxis {
 
 struct FigureSeries {
   std::string name{};
-  // Several in one data directory stand in lines, each behind its name: "run: run tpcc\nrecover: recover {dir}".
+  // Several in one data directory stand in lines, each behind its name:
+  //     run: run tpcc
+  //     recover: recover {dir}
   // Their JSON is then one object, with each one's under its name.
   std::string command{};
   std::string value{};

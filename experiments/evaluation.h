@@ -18,8 +18,8 @@ namespace mneme {
 // and "checkpoints" in place of points.
 //
 // "low" and "high" are the median's 95% interval (measurement/statistics/bootstrap.h), null with one run.
-// What was interrupted lacks the points that have no run, and is "partial"; "measured" and "planned" count the
-// commands' rounds.
+// What was interrupted lacks the points that have no run, and is "partial"; "measured" and "planned" count
+// the commands' rounds.
 //
 // `holds` is null where there is nothing to compare, as with one core; `apart`: every run of one side lies
 // beyond all of the other's, so that it is no accident of the medians.

@@ -196,6 +196,7 @@ class FigureFileReader {
     known.insert(known.end(), kOwnNames.begin(), kOwnNames.end());
     for (const std::string& name : names_in(text)) {
       if (!contains(known, name)) {
+        has_unknown_names_ = true;
         in_.problem(place, fmt::format("{{{}}} is no axis{}", name, TomlReader::advice(name, known)));
       }
     }
@@ -434,6 +435,13 @@ class FigureFileReader {
   }
 
   void check_use() {
+    for (size_t i = 0; i < figure_.axes.size(); ++i) {
+      for (const auto* const values : {&figure_.axes[i].values, &figure_.axes[i].quick}) {
+        for (const AxisValue& value : *values) check_names(axis_places_[i], value.text);
+      }
+    }
+    // A misspelt name would make its axis look unused.
+    if (has_unknown_names_) return;
     std::set<std::string> used;
     for (size_t i = 0; i < figure_.panels.size(); ++i) {
       const FigurePanel& panel = figure_.panels[i];
@@ -464,9 +472,6 @@ class FigureFileReader {
     }
     for (size_t i = 0; i < figure_.axes.size(); ++i) {
       const FigureAxis& axis = figure_.axes[i];
-      for (const auto* const values : {&axis.values, &axis.quick}) {
-        for (const AxisValue& value : *values) check_names(axis_places_[i], value.text);
-      }
       if (used.contains(axis.name)) continue;
       in_.problem(
           axis_places_[i],
@@ -524,6 +529,7 @@ class FigureFileReader {
   const CommandLineCheck& check_;
   Figure figure_;
   std::vector<FilePlace> axis_places_;  // of figure_.axes
+  bool has_unknown_names_ = false;
   std::vector<FilePlace> plot_places_;  // of figure_.panels
 };
 

@@ -1,5 +1,5 @@
-// A figure that a user declares in a TOML file: which commands of this program are to be run, over which axes,
-// and what is to be plotted of their JSON. docs/experiments.md explains the format.
+// A figure that a user declares in a TOML file: which commands of this program are to be run, over which
+// axes, and what is to be plotted of their JSON. docs/experiments.md explains the format.
 //
 // Errors   kInvalidArgument, with all that is wrong in the file, a line each: "FILE:LINE:COLUMN: what".
 #pragma once

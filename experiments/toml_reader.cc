@@ -31,7 +31,7 @@ const TomlValue* TomlReader::find(const TomlValue& table, std::string_view key) 
 
 std::string TomlReader::advice(std::string_view word, std::span<const std::string> words) {
   const std::string meant = nearest_word(word, words);
-  return fmt::format("{}; there {}: {}", meant.empty() ? "" : fmt::format("; did you mean {}?", meant),
+  return fmt::format("{} {}: {}", meant.empty() ? "; there" : fmt::format("; did you mean {}? There", meant),
                      words.size() == 1 ? "is" : "are", fmt::join(words, ", "));
 }
 

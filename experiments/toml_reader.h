@@ -1,5 +1,5 @@
-// TomlReader: takes texts, numbers and lists out of a TOML file's tables, and collects what is wrong with them,
-// so that a reader of the file learns of all mistakes at once.
+// TomlReader: takes texts, numbers and lists out of a TOML file's tables, and collects what is wrong with
+// them, so that a reader of the file learns of all mistakes at once.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class TomlReader {
   // One of `choices`; `missing` where the key is.
   std::string choice(const TomlValue& table, std::string_view key, std::span<const std::string> choices,
                      const std::string& missing);
-  // "; did you mean X? There are: X, Y"
+  // "; did you mean X? There are: X, Y", or "; there are: X, Y".
   static std::string advice(std::string_view word, std::span<const std::string> words);
 
  private:

@@ -124,9 +124,9 @@ std::string names_there(std::string_view name, const Json& result) {
     if (value.is_number()) beside.push_back(key);
     if (value.is_object()) beside.push_back(key + ".*");
   }
-  return fmt::format("{}; {} are: {}", meant.empty() ? "" : fmt::format("; did you mean {}?", meant),
-                     above.empty() ? "there" : fmt::format("in \"{}\" there", above),
-                     fmt::join(beside, ", "));
+  return fmt::format("{} are{}: {}",
+                     meant.empty() ? "; there" : fmt::format("; did you mean {}? There", meant),
+                     above.empty() ? "" : fmt::format(" in {}", above), fmt::join(beside, ", "));
 }
 
 }  // namespace

@@ -66,7 +66,6 @@
 
   // Zero can't be drawn on a logarithmic scale.
   const drawable = (panel, rows) => (panel.log_y ? rows.filter((row) => row.min > 0) : rows);
-  const drawableRuns = (panel, rows) => runsOf(drawable(panel, rows));
 
   function valueScale(panel, rows) {
     const scale = { label: panel.unit, grid: true, nice: true, tickFormat: tickText, ticks: 5 };
@@ -86,18 +85,25 @@
   function lines(panel, width) {
     const rows = drawable(panel, rowsOf(panel));
     if (rows.length === 0) return nothing();
-    const mark = { x: "x", y: "median", stroke: "base", z: "series" };
+    // Series stand side by side, so that the intervals of one point don't hide each other.
+    const beside = (name) => Math.min(9, width / panel.xs.length / (2 * panel.series.length)) *
+      (panel.series.findIndex((series) => series.name === name) - (panel.series.length - 1) / 2);
+    const marksOf = (series) => {
+      const own = rows.filter((row) => row.series === series.name), dx = beside(series.name);
+      return [
+        Plot.ruleX(own, { x: "x", y1: "low", y2: "high", stroke: "base", strokeOpacity: 0.45, strokeWidth: 4, dx }),
+        Plot.dot(runsOf(own), { x: "x", y: "value", stroke: "base", strokeOpacity: 0.55, r: 2, dx }),
+        Plot.line(own, { x: "x", y: "median", stroke: "base", z: "series", strokeWidth: 2, strokeDasharray: series.simulated ? "6 4" : undefined, dx }),
+        Plot.dot(own, { x: "x", y: "median", fill: "base", r: 3.5, ariaLabel: spreadTitle(panel), dx })
+      ];
+    };
     return Plot.plot({
       style, width, height: 300, marginLeft: 58, marginTop: 26, marginBottom: 44, marginRight: 18, color: colours(panel),
       x: { type: "point", domain: panel.xs, label: panel.x, tickFormat: (x) => xText(panel, x), padding: 0.3 },
       y: valueScale(panel, rows),
       marks: [
         panel.log_y ? null : Plot.ruleY([0]),
-        Plot.ruleX(rows, { x: "x", y1: "low", y2: "high", stroke: "base", strokeOpacity: 0.45, strokeWidth: 4 }),
-        Plot.dot(drawableRuns(panel, rows), { x: "x", y: "value", stroke: "base", strokeOpacity: 0.55, r: 2 }),
-        Plot.line(rows.filter((row) => !row.simulated), { ...mark, strokeWidth: 2 }),
-        Plot.line(rows.filter((row) => row.simulated), { ...mark, strokeWidth: 2, strokeDasharray: "6 4" }),
-        Plot.dot(rows, { x: "x", y: "median", fill: "base", r: 3.5, ariaLabel: spreadTitle(panel) }),
+        ...panel.series.flatMap(marksOf),
         near(rows, { x: "x", y: "median", title: spreadTitle(panel) })
       ]
     });

@@ -17,7 +17,7 @@ struct MedianInterval {
   double low;
   double high;
 };
-// The 95% interval of the values' median. Nothing for fewer than two values, which say nothing of their noise.
+// The 95% interval of the values' median. Nothing for fewer than two values, which tell nothing of noise.
 std::optional<MedianInterval> median_interval(std::span<const double> values);
 
 struct ChangeInterval {
