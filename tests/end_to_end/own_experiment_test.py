@@ -194,6 +194,7 @@ y = "throughput_tps"
         return result
 
     def test_the_example(self):
+        self.assertIn(EXAMPLE.read_text(), (REPOSITORY / "docs" / "experiments.md").read_text())
         self.assertLessEqual(len(EXAMPLE.read_text().splitlines()), 25)
         (figure,) = self.report("experiment", EXAMPLE, "--quick", "--runs", 1, "--output", self.results)["figures"]
         self.assertEqual([[(series["name"], [point["x"] for point in series["points"]]) for series in panel["series"]]
