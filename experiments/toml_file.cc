@@ -60,7 +60,7 @@ TomlValue toml_value(const toml::node& node, int depth, std::optional<FilePlace>
 
 }  // namespace
 
-std::string_view TomlValue::kind_name() const {
+std::string_view TomlValue::name_of(Kind kind) {
   switch (kind) {
     case Kind::kText:
       return "a text";

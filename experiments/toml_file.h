@@ -26,10 +26,11 @@ struct TomlValue {
   double number = 0;  // of kFloat; of kInteger as well
   bool boolean = false;
   std::vector<TomlValue> items{};  // of kArray
-  std::vector<Member> members{};   // of kTable
+  std::vector<Member> members;     // of kTable
 
   // "a text", "a whole number", ...
-  std::string_view kind_name() const;
+  static std::string_view name_of(Kind kind);
+  std::string_view kind_name() const { return name_of(kind); }
 };
 
 struct TomlValue::Member {

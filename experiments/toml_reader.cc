@@ -46,8 +46,8 @@ void TomlReader::check_keys(const TomlValue& table, std::string_view what,
 
 bool TomlReader::is(const TomlValue& value, TomlValue::Kind kind, std::string_view name) {
   if (value.kind == kind) return true;
-  problem(value.place, fmt::format("{} must be {}, and is {}", name, TomlValue{.kind = kind}.kind_name(),
-                                   value.kind_name()));
+  problem(value.place,
+          fmt::format("{} must be {}, and is {}", name, TomlValue::name_of(kind), value.kind_name()));
   return false;
 }
 

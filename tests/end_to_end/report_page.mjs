@@ -69,7 +69,9 @@ async function operate(page) {
     if (await mark.count() === 0) continue;
     await mark.scrollIntoViewIfNeeded();
     await mark.hover({ force: true });
-    tips.push(await chart.locator("[aria-label=tip]").textContent());
+    // Charts of a paper's numbers, and those over time, have none.
+    const tip = chart.locator("[aria-label=tip]");
+    if (await tip.count() > 0) tips.push(await tip.textContent());
   }
   return { saved, tips };
 }
