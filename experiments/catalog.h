@@ -8,6 +8,9 @@
 
 namespace mneme {
 
+// In the place of a paper, where figures are of files.
+inline constexpr std::string_view kOwnExperiments = "Own experiments";
+
 std::vector<Figure> pacman_figures();
 std::vector<Figure> eleda_figures();
 std::vector<Figure> aether_figures();

@@ -22,6 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kServerStartMs = 60000;
+constexpr int kInterruptCheckMs = 100;
+constexpr int kRefusedStatus = 2;
 
 struct Started {
   pid_t pid = -1;
@@ -71,12 +73,16 @@ Result<Started> start(const std::vector<std::string>& arguments) {
 }
 
 // Reads both to their ends, closes them.
-std::array<std::string, 2> read_all(const Started& child) {
+std::array<std::string, 2> read_all(const Started& child, const std::function<bool()>& is_interrupted) {
   std::array<std::string, 2> texts;
   std::array<pollfd, 2> open = {pollfd{child.output, POLLIN, 0}, pollfd{child.errors, POLLIN, 0}};
   std::array<char, 65536> buffer;
   while (open[0].fd >= 0 || open[1].fd >= 0) {
-    if (poll(open.data(), open.size(), -1) < 0 && errno != EINTR) break;
+    if (is_interrupted()) ::kill(child.pid, SIGKILL);
+    if (poll(open.data(), open.size(), kInterruptCheckMs) < 0) {
+      if (errno == EINTR) continue;
+      break;
+    }
     for (size_t i = 0; i < open.size(); ++i) {
       if (open[i].fd < 0 || open[i].revents == 0) continue;
       const ssize_t got = read(open[i].fd, buffer.data(), buffer.size());
@@ -100,16 +106,19 @@ std::string last_lines(const std::string& text) {
 
 }  // namespace
 
-Result<Json> measure_command(const std::vector<std::string>& arguments) {
+Result<Json> measure_command(const std::vector<std::string>& arguments,
+                             const std::function<bool()>& is_interrupted) {
   const uint64_t begin_ns = monotonic_ns();
   const Result<Started> child = start(arguments);
   if (!child) return child.error();
-  const auto [output, errors] = read_all(*child);
+  const auto [output, errors] = read_all(*child, is_interrupted);
   int status = 0;
   rusage usage{};
   while (wait4(child->pid, &status, 0, &usage) < 0 && errno == EINTR) {
   }
   const double wall_seconds = static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kRefusedStatus)
+    return invalid_argument("mneme {} was refused: {}", fmt::join(arguments, " "), last_lines(errors));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return failed("mneme {} {}:\n{}", fmt::join(arguments, " "),
                   WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status))

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,9 +16,12 @@
 
 namespace mneme {
 
-// A command's JSON from its standard output, with the kernel's counts for the process under
-// "process".
-Result<nlohmann::ordered_json> measure_command(const std::vector<std::string>& arguments);
+// Returns a command's JSON from its standard output, with the kernel's counts for the process as "process".
+// Fails with kInvalidArgument if the command refuses its arguments, which it would do again. Once
+// `is_interrupted` says so, which it is asked several times a second, the child is killed.
+Result<nlohmann::ordered_json> measure_command(
+    const std::vector<std::string>& arguments,
+    const std::function<bool()>& is_interrupted = [] { return false; });
 
 class LogServerChild {
  public:

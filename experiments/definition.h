@@ -14,14 +14,22 @@
 //     @NAME           a data directory that `database_command` makes, shared by all that recover it
 //     $server $servers   the address of a log server that is started for the run; of three
 //
+// A figure of a file has axes by name in their place, {threads}, with {cores}, {seed} and {dir}, the data
+// directory of the point.
+//
 // A value is an expression over the command's JSON, from left to right, with spaces between all its words and
 // brackets where need be: "60e-9 * log_bytes / seconds". `process.` before a name stands for what the kernel
 // tells of the process: context_switches, user_seconds, system_seconds, wall_seconds.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "experiments/file_place.h"
 
 namespace mneme {
 
@@ -33,14 +41,34 @@ enum class Chart {
   kTimeline,   // over the seconds of a run, with its checkpoints
 };
 
+// A value of an axis: its name, and what stands for it in command lines.
+struct AxisValue {
+  std::string label{};
+  std::string text{};
+};
+
+// An axis of a figure that is declared in a file (figure_file.h). Its values may be "1..cores", as a panel's.
+struct FigureAxis {
+  std::string name{};
+  std::vector<AxisValue> values{};
+  std::vector<AxisValue> quick{};  // with --quick, where they are others
+};
+
 struct FigureSeries {
   std::string name{};
+  // Several in one data directory stand in lines, each behind its name:
+  //     run: run tpcc
+  //     recover: recover {dir}
+  // Their JSON is then one object, with each one's under its name.
   std::string command{};
   std::string value{};
   // Another command line, in turns with the first: the value is then the quotient of both, round by round.
   std::string against{};
   bool simulated = false;         // no clock ran: the replay's schedule on more cores than are here
   std::vector<std::string> xs{};  // where they are not the panel's
+  // Of a file's: where its value and each part of its command stand there.
+  FilePlace place{};
+  std::vector<FilePlace> command_places{};
 };
 
 struct PaperValue {
@@ -63,6 +91,10 @@ struct FigurePanel {
   std::vector<FigureSeries> series{};
   std::vector<PaperValue> paper{};  // the paper's own numbers, where its text gives them
   std::string paper_unit{};         // where it isn't ours
+  // Of a file's figure: names of axes. Each value of `series_axis`, if there is one, has each of the series.
+  std::string x_axis{};
+  std::string series_axis{};
+  std::map<std::string, std::string> where{};  // axis and the label of its value, where others have several
 };
 
 // A point of a series. x: a value, "$cores", "$first", "$last", or "*": all that both sides have.
@@ -94,6 +126,14 @@ struct Figure {
   std::vector<FigureClaim> claims{};
   bool in_tour = false;
   std::string not_here{};  // why it can't be reproduced; there are no panels then
+  // Of one that is declared in a file:
+  std::string asks{};  // what its author wants to know
+  std::vector<FigureAxis> axes{};
+  uint32_t repeats = 0;            // rounds, where the command line doesn't say; 0: as it says
+  uint32_t warmup_rounds = 0;      // before them, not kept
+  std::optional<uint64_t> seed{};  // of the first round; each further one's is the next number
+  std::string file{};
+  std::string declaration{};  // the file's text
 };
 
 std::string_view name_of(Chart chart);

@@ -8,21 +8,31 @@
 #include <set>
 
 #include "experiments/value.h"
+#include "measurement/statistics/bootstrap.h"
 
 namespace mneme {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The rounds of a command, none where it was not run.
+const std::vector<Json>& rounds_of(const std::string& command, const Measurements& measured) {
+  static const std::vector<Json> none;
+  const auto found = measured.find(command);
+  return found == measured.end() ? none : found->second;
+}
+
 Result<std::vector<double>> runs_of(const PlannedPoint& point, const Measurements& measured) {
   std::vector<double> runs;
-  const std::vector<Json>& own = measured.at(point.command);
+  const std::vector<Json>& own = rounds_of(point.command, measured);
+  const std::vector<Json>& others = rounds_of(point.against, measured);
   for (size_t round = 0; round < own.size(); ++round) {
     const Result<double> value = value_of(point.value, own[round]["result"]);
     if (!value) return failed("{}: {}", point.command, value.error().message);
     double divisor = 1;
     if (!point.against.empty()) {
-      const Result<double> other = value_of(point.value, measured.at(point.against)[round]["result"]);
+      if (round >= others.size()) break;
+      const Result<double> other = value_of(point.value, others[round]["result"]);
       if (!other) return failed("{}: {}", point.against, other.error().message);
       divisor = *other;
     }
@@ -36,10 +46,18 @@ Result<Json> points_json(const PlannedSeries& series, const Measurements& measur
   for (const PlannedPoint& point : series.points) {
     const Result<std::vector<double>> runs = runs_of(point, measured);
     if (!runs) return runs.error();
+    if (runs->empty()) continue;
     const Spread spread = spread_of(*runs);
-    Json json = {{"x", point.x},      {"median", spread.median}, {"min", spread.min},
-                 {"max", spread.max}, {"runs", *runs},           {"command", "mneme " + point.command}};
-    if (!point.against.empty()) json["against"] = "mneme " + point.against;
+    const std::optional<MedianInterval> interval = median_interval(*runs);
+    Json json = {{"x", point.x},
+                 {"median", spread.median},
+                 {"low", interval ? Json(interval->low) : Json()},
+                 {"high", interval ? Json(interval->high) : Json()},
+                 {"min", spread.min},
+                 {"max", spread.max},
+                 {"runs", *runs},
+                 {"command", typed_text(point.command)}};
+    if (!point.against.empty()) json["against"] = typed_text(point.against);
     points.push_back(std::move(json));
   }
   return points;
@@ -49,7 +67,11 @@ Result<Json> points_json(const PlannedSeries& series, const Measurements& measur
 Result<void> add_timeline(const PlannedSeries& series, const Measurements& measured, Json& json) {
   const PlannedPoint& point = series.points.front();
   std::vector<std::pair<double, std::vector<double>>> runs;
-  const std::vector<Json>& own = measured.at(point.command);
+  const std::vector<Json>& own = rounds_of(point.command, measured);
+  json["seconds"] = Json::array();
+  json["checkpoints"] = Json::array();
+  json["command"] = typed_text(point.command);
+  if (own.empty()) return {};
   for (const Json& each : own) {
     Result<std::vector<double>> list = list_of(point.value, each["result"]);
     if (!list) return failed("{}: {}", point.command, list.error().message);
@@ -62,7 +84,6 @@ Result<void> add_timeline(const PlannedSeries& series, const Measurements& measu
   std::ranges::sort(order, {}, [&](size_t i) { return runs[i].first; });
   const size_t middle = order[(order.size() - 1) / 2];
   json["seconds"] = runs[middle].second;
-  json["command"] = "mneme " + point.command;
   Json checkpoints = Json::array();
   for (const Json& each : own[middle]["result"].value("checkpoints", Json::array())) {
     const double begin = each.value("begin_seconds", 0.0);
@@ -78,7 +99,7 @@ Result<Json> panel_json(const PlannedPanel& planned, const Measurements& measure
                {"xs", planned.xs},   {"unit", panel.unit},   {"log_y", panel.log_y}};
   Json all = Json::array();
   for (const PlannedSeries& series : planned.series) {
-    Json one = {{"name", series.definition->name}, {"simulated", series.definition->simulated}};
+    Json one = {{"name", series.name}, {"simulated", series.simulated}};
     if (panel.chart == Chart::kTimeline) {
       RETURN_IF_ERROR(add_timeline(series, measured, one));
     } else {
@@ -228,21 +249,67 @@ Result<Json> evaluate(const Plan& plan, const Measurements& measured) {
   for (const PlannedDatabase& database : plan.databases) {
     commands.push_back(fmt::format("mneme {} --data-dir @{}", database.command, database.name));
   }
-  for (const std::string& command : plan.commands) commands.push_back("mneme " + command);
-  return Json{{"name", figure.name},         {"paper", figure.paper},
-              {"title", figure.title},       {"paper_says", figure.paper_says},
-              {"scaled", figure.scaled},     {"panels", std::move(panels)},
-              {"claims", std::move(claims)}, {"commands", std::move(commands)}};
+  for (const std::string& command : plan.commands) commands.push_back(typed_text(command));
+  size_t done = 0;
+  for (const std::string& command : plan.commands) done += rounds_of(command, measured).size();
+  const size_t planned = plan.commands.size() * plan.rounds;
+  Json json = {{"name", figure.name},         {"paper", figure.paper},
+               {"title", figure.title},       {"paper_says", figure.paper_says},
+               {"scaled", figure.scaled},     {"panels", std::move(panels)},
+               {"claims", std::move(claims)}, {"commands", std::move(commands)},
+               {"partial", done < planned},   {"measured", done},
+               {"planned", planned}};
+  if (!figure.file.empty()) {
+    json["asks"] = figure.asks;
+    json["file"] = figure.file;
+    json["declaration"] = figure.declaration;
+    json["warmup_rounds"] = plan.warmup_rounds;
+  }
+  Json seeds = Json::array();
+  for (uint32_t round = 0; figure.seed && round < plan.rounds; ++round) seeds.push_back(*figure.seed + round);
+  json["seeds"] = std::move(seeds);
+  return json;
+}
+
+Result<void> check_values(const Plan& plan, const std::string& command, const Json& result) {
+  std::string problems;
+  for (const PlannedPanel& panel : plan.panels) {
+    for (const PlannedSeries& series : panel.series) {
+      for (const PlannedPoint& point : series.points) {
+        // Figures of the program itself are checked when they are evaluated.
+        if (point.place.empty() || (point.command != command && point.against != command)) continue;
+        const Result<double> value = value_of(point.value, result);
+        if (value.ok()) continue;
+        const std::string problem = fmt::format("{}: {}", point.place, value.error().message);
+        if (problems.find(problem) == problems.npos) problems += (problems.empty() ? "" : "\n") + problem;
+      }
+    }
+  }
+  if (!problems.empty()) return invalid_argument("{}", problems);
+  return {};
+}
+
+std::string place_of_command(const Plan& plan, const std::string& command) {
+  for (const PlannedPanel& panel : plan.panels) {
+    for (const PlannedSeries& series : panel.series) {
+      for (const PlannedPoint& point : series.points) {
+        if (point.command == command || point.against == command) return point.command_place;
+      }
+    }
+  }
+  return "";
 }
 
 std::string csv_of(const Json& figure) {
-  std::string text = "figure,panel,series,x,round,value,unit,command\n";
+  std::string text = "figure,panel,series,x,round,value,unit,command,seed\n";
   const auto line = [&](const Json& panel, const Json& series, const std::string& x, size_t round,
                         double value, const std::string& command) {
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", figure["name"].get<std::string>(),
-                        csv_field(panel["name"].get<std::string>()),
-                        csv_field(series["name"].get<std::string>()), csv_field(x), round, value,
-                        csv_field(panel["unit"].get<std::string>()), csv_field(command));
+    const Json& seeds = figure["seeds"];
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", figure["name"].get<std::string>(),
+                    csv_field(panel["name"].get<std::string>()), csv_field(series["name"].get<std::string>()),
+                    csv_field(x), round, value, csv_field(panel["unit"].get<std::string>()),
+                    csv_field(command), round <= seeds.size() ? seeds[round - 1].dump() : "");
   };
   for (const Json& panel : figure["panels"]) {
     for (const Json& series : panel["series"]) {

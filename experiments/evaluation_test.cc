@@ -57,6 +57,8 @@ TEST(Evaluation, MediansAndSpreads) {
   EXPECT_EQ(fast["max"], 30);
   EXPECT_EQ(fast["runs"], Json({10.0, 30.0, 20.0}));
   EXPECT_EQ(fast["command"], "mneme run fast 1");
+  EXPECT_EQ(fast["low"], 10);
+  EXPECT_EQ(fast["high"], 30);
   // Round by round: 40/10, 41/10, 42/21.
   EXPECT_EQ(panel["series"][2]["points"][1]["median"], 4);
 }
@@ -121,10 +123,29 @@ TEST(Evaluation, WhatTheCommandDoesNotTell) {
       << json.error().message;
 }
 
+TEST(Evaluation, WhatWasInterruptedHasFewerRunsAndPoints) {
+  const Figure figure = figure_of({{.says = "", .panel = "speed", .left = {"fast"}, .right = {"slow"}}});
+  const Measurements some = {{"run fast 1", rounds({10, 30})}, {"run slow 1", rounds({20})}};
+  const Result<Json> json = evaluate(plan_of(figure, {2, false}), some);
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ((*json)["partial"], true);
+  EXPECT_EQ((*json)["measured"], 3);
+  EXPECT_EQ((*json)["planned"], 12);
+  const Json& series = (*json)["panels"][0]["series"];
+  EXPECT_EQ(series[0]["points"].size(), 1u);
+  EXPECT_EQ(series[0]["points"][0]["runs"], Json({10.0, 30.0}));
+  EXPECT_TRUE(series[1]["points"][0]["low"].is_null());
+  // Each round against the same one of the other command.
+  EXPECT_EQ(series[2]["points"][0]["runs"], Json::array({0.5}));
+  EXPECT_EQ((*json)["claims"][0]["holds"], false);
+  EXPECT_EQ(evaluated({})["partial"], false);
+}
+
 TEST(Evaluation, Csv) {
   const std::string csv = csv_of(evaluated({}));
-  EXPECT_TRUE(csv.starts_with(
-      "figure,panel,series,x,round,value,unit,command\nfigure,speed,fast,1,1,10,a second,mneme run fast 1\n"))
+  EXPECT_TRUE(
+      csv.starts_with("figure,panel,series,x,round,value,unit,command,seed\nfigure,speed,fast,1,1,10,a "
+                      "second,mneme run fast 1,\n"))
       << csv;
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 3 * 2 * 3);
 }

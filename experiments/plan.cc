@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "experiments/axes.h"
 #include "experiments/catalog.h"
 
 namespace mneme {
@@ -23,10 +24,8 @@ std::vector<std::string> powers_of_two(uint32_t last) {
 std::vector<std::string> axis(const std::vector<std::string>& values, const ExperimentScale& scale) {
   std::vector<std::string> filled;
   for (const std::string& value : values) {
-    if (value == "1..cores" || value == "1..4cores") {
-      for (const std::string& count : powers_of_two(value == "1..cores" ? scale.cores : 4 * scale.cores)) {
-        filled.push_back(count);
-      }
+    if (is_range(value)) {
+      for (const std::string& count : range_values(value, scale)) filled.push_back(count);
     } else {
       filled.push_back(filled_in(value, scale));
     }
@@ -78,7 +77,7 @@ void add_once(std::vector<std::string>& commands, const std::string& command) {
 
 PlannedSeries plan_series(const FigureSeries& series, const FigurePanel& panel,
                           const ExperimentScale& scale) {
-  PlannedSeries planned{&series, {}};
+  PlannedSeries planned{series.name, series.simulated, {}};
   const std::vector<std::string> xs = axis_of(series, panel, scale);
   const std::string all = fmt::format("{}", fmt::join(xs, ","));
   for (size_t i = 0; i < xs.size(); ++i) {
@@ -89,6 +88,15 @@ PlannedSeries plan_series(const FigureSeries& series, const FigurePanel& panel,
     const std::string& command = panel.commands.empty() ? series.command : panel.commands[i];
     planned.points.push_back({xs[i], fill(command), fill(series.against), fill(series.value)});
   }
+  return planned;
+}
+
+PlannedPanel plan_panel(const FigurePanel& panel, const ExperimentScale& scale) {
+  PlannedPanel planned{&panel, {}, {}};
+  for (const FigureSeries& series : panel.series) {
+    planned.series.push_back(plan_series(series, panel, scale));
+  }
+  planned.xs = joined_axis(planned);
   return planned;
 }
 
@@ -131,7 +139,42 @@ std::optional<std::string> database_of(std::string_view command) {
   return std::nullopt;
 }
 
+std::vector<PlannedStep> steps_of(std::string_view command) {
+  if (command.find('\n') == command.npos) return {{"", std::string(command)}};
+  std::vector<PlannedStep> steps;
+  while (!command.empty()) {
+    const size_t end = std::min(command.find('\n'), command.size());
+    const std::string_view line = command.substr(0, end);
+    const size_t colon = line.find(": ");
+    CHECK(colon != line.npos);
+    steps.push_back({std::string(line.substr(0, colon)), std::string(line.substr(colon + 2))});
+    command.remove_prefix(std::min(end + 1, command.size()));
+  }
+  return steps;
+}
+
+std::string typed_text(std::string_view command) {
+  std::string text;
+  for (const PlannedStep& step : steps_of(command)) {
+    text += fmt::format("{}mneme {}", text.empty() ? "" : "; ", step.command);
+  }
+  return text;
+}
+
+bool is_range(std::string_view value) {
+  return value == "1..cores" || value == "1..4cores";
+}
+
+std::vector<std::string> range_values(std::string_view range, const ExperimentScale& scale) {
+  return powers_of_two(range == "1..cores" ? scale.cores : 4 * scale.cores);
+}
+
 double expected_seconds(std::string_view command) {
+  if (command.find('\n') != command.npos) {
+    double seconds = 0;
+    for (const PlannedStep& step : steps_of(command)) seconds += expected_seconds(step.command);
+    return seconds;
+  }
   const std::vector<std::string> words = words_of(command);
   const auto seconds_of = [&](std::string_view option, double missing) {
     const std::string text = option_of(words, option);
@@ -147,26 +190,29 @@ double expected_seconds(std::string_view command) {
          (is_large ? 1.7 : 1);
 }
 
-double Plan::expected_seconds(uint32_t runs) const {
+double Plan::expected_seconds() const {
   double seconds = 0;
-  for (const std::string& command : commands) seconds += runs * mneme::expected_seconds(command);
+  for (const std::string& command : commands)
+    seconds += (rounds + warmup_rounds) * mneme::expected_seconds(command);
   for (const PlannedDatabase& database : databases) seconds += mneme::expected_seconds(database.command);
   return seconds;
 }
 
 Plan plan_of(const Figure& figure, const ExperimentScale& scale) {
-  Plan plan{&figure, scale, {}, {}, {}};
+  Plan plan;
+  plan.figure = &figure;
+  plan.scale = scale;
+  if (!scale.quick) plan.warmup_rounds = figure.warmup_rounds;
   for (const FigurePanel& panel : figure.panels) {
-    PlannedPanel planned{&panel, {}, {}};
-    for (const FigureSeries& series : panel.series) {
-      planned.series.push_back(plan_series(series, panel, scale));
-      for (const PlannedPoint& point : planned.series.back().points) {
+    PlannedPanel planned =
+        panel.x_axis.empty() ? plan_panel(panel, scale) : plan_of_axes(figure, panel, scale);
+    for (const PlannedSeries& series : planned.series) {
+      for (const PlannedPoint& point : series.points) {
         add_once(plan.commands, point.command);
         add_once(plan.commands, point.against);
         add_database(plan, point.command, scale);
       }
     }
-    planned.xs = joined_axis(planned);
     plan.panels.push_back(std::move(planned));
   }
   return plan;

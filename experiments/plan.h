@@ -23,11 +23,21 @@ struct PlannedPoint {
   std::string command;
   std::string against;  // or nothing
   std::string value;
+  // Where a file has the value, and the command, for errors.
+  std::string place{};
+  std::string command_place{};
 };
 
 struct PlannedSeries {
-  const FigureSeries* definition = nullptr;
+  std::string name;
+  bool simulated = false;
   std::vector<PlannedPoint> points;
+};
+
+// A command of those that a point has: several stand in lines, each behind its name.
+struct PlannedStep {
+  std::string name;  // empty: the only one
+  std::string command;
 };
 
 struct PlannedPanel {
@@ -44,16 +54,27 @@ struct PlannedDatabase {
 struct Plan {
   const Figure* figure = nullptr;
   ExperimentScale scale;
+  uint32_t rounds = 3;  // how often each command is run
+  uint32_t warmup_rounds = 0;
   std::vector<PlannedPanel> panels;
   // The commands to run, each once a round, without repetitions.
   std::vector<std::string> commands;
   std::vector<PlannedDatabase> databases;
 
   // Guessed from how long the commands say that they run, and what loading takes.
-  double expected_seconds(uint32_t runs) const;
+  double expected_seconds() const;
 };
 
 Plan plan_of(const Figure& figure, const ExperimentScale& scale);
+
+// The parts of a point's command, in their order.
+std::vector<PlannedStep> steps_of(std::string_view command);
+// As people would type it: "mneme run ...; mneme recover ...".
+std::string typed_text(std::string_view command);
+
+// "1..cores" and "1..4cores" stand for powers of two up to so many.
+bool is_range(std::string_view value);
+std::vector<std::string> range_values(std::string_view range, const ExperimentScale& scale);
 
 // The command with all but @NAME, $server and $servers filled in.
 std::string filled_in(std::string_view command, const ExperimentScale& scale);

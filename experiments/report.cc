@@ -13,11 +13,14 @@ std::string script_text(const Json& data) {
   return replaced(data.dump(), "<", "\\u003c");
 }
 
-// The measured figures in the catalog's order, with their commands' lists of runs.
+// The measured figures in the catalog's order, and those of files behind them.
 Json in_order(const Json& figures) {
   Json ordered = Json::array();
   for (const Figure& figure : all_figures()) {
     if (figures.contains(figure.name)) ordered.push_back(figures[figure.name]);
+  }
+  for (const auto& [name, figure] : figures.items()) {
+    if (find_figure(name) == nullptr) ordered.push_back(figure);
   }
   return ordered;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "experiments/catalog.h"
 #include "experiments/child.h"
+#include "experiments/evaluation.h"
 #include "measurement/machine/host.h"
 
 namespace mneme {
@@ -28,8 +29,21 @@ bool needs_directory(const std::vector<std::string>& words) {
          *(device + 1) != "null";
 }
 
+// The command with the seed of this round, where the figure has seeds.
+std::string with_seed(const std::string& command, const Plan& plan, uint32_t round) {
+  if (!plan.figure->seed) return command;
+  return replaced(command, "{seed}", std::to_string(*plan.figure->seed + round));
+}
+
 std::string round_key(const std::string& key, uint32_t round) {
   return fmt::format("{} {}", round, key);
+}
+
+// `error`, with the place of the command where a file has it.
+Error failed_at(const Plan& plan, const std::string& command, const Error& error) {
+  const std::string place = place_of_command(plan, command);
+  if (place.empty()) return error;
+  return {error.kind, fmt::format("{}: {}", place, error.message)};
 }
 
 }  // namespace
@@ -56,10 +70,11 @@ Result<void> ExperimentRunner::announce(const std::vector<Plan>& plans) {
   std::set<std::string> databases;
   for (const Plan& plan : plans) {
     for (const std::string& command : plan.commands) {
-      for (uint32_t round = 0; round < options_.runs; ++round) {
-        const Result<std::optional<Json>> found = kept(key_of(command), round);
+      for (uint32_t round = 0; round < plan.rounds; ++round) {
+        const std::string seeded = with_seed(command, plan, round);
+        const Result<std::optional<Json>> found = kept(key_of(seeded), round);
         if (!found) return found.error();
-        if (found->has_value() || !missing.insert(round_key(command, round)).second) continue;
+        if (found->has_value() || !missing.insert(round_key(seeded, round)).second) continue;
         seconds_left_ += expected_seconds(command);
         const std::optional<std::string> database = database_of(command);
         if (database && databases.insert(*database).second) {
@@ -68,6 +83,14 @@ Result<void> ExperimentRunner::announce(const std::vector<Plan>& plans) {
         }
       }
     }
+  }
+  for (const Plan& plan : plans) {
+    const Result<bool> lacks = lacks_any(plan);
+    if (!lacks) return lacks.error();
+    if (!*lacks) continue;
+    for (const std::string& command : plan.commands)
+      seconds_left_ += plan.warmup_rounds * expected_seconds(command);
+    total_ += plan.warmup_rounds * plan.commands.size();
   }
   total_ += missing.size();
   return {};
@@ -81,7 +104,7 @@ Result<void> ExperimentRunner::make_database(const std::string& name, const std:
   std::vector<std::string> words = words_of(command);
   words.insert(words.end(), {"--data-dir", (store_.databases() / name).string(), "--quiet", "--json", "-"});
   const uint64_t begin_ns = monotonic_ns();
-  const Result<Json> made = measure_command(words);
+  const Result<Json> made = measure_command(words, options_.is_interrupted);
   if (!made) return made.error();
   const double guess = expected_seconds(command);
   real_seconds_ += static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
@@ -103,6 +126,32 @@ Result<Json> ExperimentRunner::measure(const std::string& command, const std::st
   const fs::path scratch = store_.databases() / "measured";
   fs::remove_all(scratch, error);
   fs::create_directories(scratch, error);
+  const double load = load_average().value_or(0);
+  const uint64_t begin_ns = monotonic_ns();
+  Json result;
+  for (const PlannedStep& step : steps_of(command)) {
+    Result<Json> part = run_step(step.command, scratch);
+    if (!part) return part.error();
+    if (step.name.empty()) {
+      result = std::move(*part);
+    } else {
+      result[step.name] = std::move(*part);
+    }
+  }
+  const double guess = expected_seconds(command);
+  real_seconds_ += static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
+  guessed_seconds_ += guess;
+  seconds_left_ -= guess;
+  ++done_;
+  fs::remove_all(scratch, error);
+  return Json{{"command", command},
+              {"measured_at", utc_text(date())},
+              {"load_average", load},
+              {"program", options_.program},
+              {"result", std::move(result)}};
+}
+
+Result<Json> ExperimentRunner::run_step(const std::string& command, const fs::path& scratch) const {
   std::vector<LogServerChild> servers;
   std::string addresses;
   const size_t wanted =
@@ -115,51 +164,83 @@ Result<Json> ExperimentRunner::measure(const std::string& command, const std::st
   }
   std::vector<std::string> words =
       words_of(replaced(replaced(command, "$servers", addresses), "$server", addresses));
+  const std::string directory = (scratch / "database").string();
   for (std::string& word : words) {
     if (word.starts_with('@')) word = (store_.databases() / word.substr(1)).string();
+    word = replaced(std::move(word), "{dir}", directory);
   }
-  if (needs_directory(words)) words.insert(words.end(), {"--data-dir", (scratch / "database").string()});
+  if (needs_directory(words)) words.insert(words.end(), {"--data-dir", directory});
   words.insert(words.end(), {"--quiet", "--json", "-"});
-  const double load = load_average().value_or(0);
-  const uint64_t begin_ns = monotonic_ns();
-  Result<Json> result = measure_command(words);
-  if (!result) return result.error();
-  const double guess = expected_seconds(command);
-  real_seconds_ += static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
-  guessed_seconds_ += guess;
-  seconds_left_ -= guess;
-  ++done_;
-  fs::remove_all(scratch, error);
-  return Json{{"command", command},
-              {"measured_at", utc_text(date())},
-              {"load_average", load},
-              {"program", options_.program},
-              {"result", std::move(*result)}};
+  return measure_command(words, options_.is_interrupted);
+}
+
+// On a busy machine a run may fail that ends well the next time, as one that gives up after thousands of
+// conflicts. One that was interrupted, or refused, would do so again.
+Result<Json> ExperimentRunner::measure_patiently(const std::string& command, const std::string& figure) {
+  Result<Json> result = measure(command, figure);
+  for (int again = 1; again < kMostAttempts && !result.ok(); ++again) {
+    if (result.error().kind != ErrorKind::kFailed || options_.is_interrupted()) break;
+    result = measure(command, figure);
+  }
+  return result;
+}
+
+Result<bool> ExperimentRunner::lacks_any(const Plan& plan) const {
+  for (uint32_t round = 0; round < plan.rounds; ++round) {
+    for (const std::string& command : plan.commands) {
+      const Result<std::optional<Json>> found = kept(key_of(with_seed(command, plan, round)), round);
+      if (!found) return found.error();
+      if (!found->has_value()) return true;
+    }
+  }
+  return false;
+}
+
+Result<void> ExperimentRunner::warm_up(const Plan& plan) {
+  if (plan.warmup_rounds == 0) return {};
+  const Result<bool> lacks = lacks_any(plan);
+  if (!lacks) return lacks.error();
+  if (!*lacks) return {};
+  for (uint32_t round = 0; round < plan.warmup_rounds; ++round) {
+    for (const std::string& command : plan.commands) {
+      if (options_.is_interrupted()) return {};
+      const Result<Json> result = measure_patiently(with_seed(command, plan, 0), plan.figure->name);
+      if (options_.is_interrupted()) return {};
+      if (!result) return failed_at(plan, command, result.error());
+      RETURN_IF_ERROR(check_values(plan, command, (*result)["result"]));
+    }
+  }
+  return {};
 }
 
 Result<Measurements> ExperimentRunner::run(const Plan& plan) {
   Measurements measured;
-  for (uint32_t round = 0; round < options_.runs; ++round) {
+  RETURN_IF_ERROR(warm_up(plan));
+  for (uint32_t round = 0; round < plan.rounds; ++round) {
     for (size_t i = 0; i < plan.commands.size(); ++i) {
       const std::string& command = plan.commands[(i + round) % plan.commands.size()];
-      const std::string key = key_of(command);
+      const std::string seeded = with_seed(command, plan, round);
+      const std::string key = key_of(seeded);
       Result<std::optional<Json>> found = kept(key, round);
       if (!found) return found.error();
       if (found->has_value()) {
         reused_ += !measured_.contains(round_key(key, round));
         of_other_builds_ += (**found).value("program", "") != options_.program;
-        measured[command].push_back(std::move(**found));
-        continue;
+      } else if (!options_.is_interrupted()) {
+        Result<Json> result = measure_patiently(seeded, plan.figure->name);
+        // What was cut short counts for nothing, whatever it reported.
+        if (options_.is_interrupted()) continue;
+        if (!result) return failed_at(plan, command, result.error());
+        if (plan.figure->seed) (*result)["seed"] = *plan.figure->seed + round;
+        RETURN_IF_ERROR(store_.keep(key, round, *result));
+        measured_.insert(round_key(key, round));
+        *found = std::move(*result);
       }
-      // On a busy machine a run may fail that ends well the next time, as one that gives up after thousands
-      // of conflicts.
-      Result<Json> result = measure(command, plan.figure->name);
-      for (int again = 1; again < kMostAttempts && !result.ok(); ++again)
-        result = measure(command, plan.figure->name);
-      if (!result) return result.error();
-      RETURN_IF_ERROR(store_.keep(key, round, *result));
-      measured_.insert(round_key(key, round));
-      measured[command].push_back(std::move(*result));
+      std::vector<Json>& rounds = measured[command];
+      // Behind a round that was interrupted none counts, so that the n-th of a list is the n-th round's.
+      if (!found->has_value() || rounds.size() != round) continue;
+      if (round == 0) RETURN_IF_ERROR(check_values(plan, command, (**found)["result"]));
+      rounds.push_back(std::move(**found));
     }
   }
   tell(plan.figure->name);

@@ -2,7 +2,7 @@
 //
 // Flow   a round begins with another command each time, so that what else the machine does falls on all
 //        alike; what the store holds already is not run again; a database is made when the first command
-//        needs it.
+//        needs it. A file's figure is warmed up by whole rounds that are not kept, if anything is missing.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace mneme {
 
 // Each command's measurements, round by round:
-// {"key","command","measured_at","load_average","program","result"}.
+// {"key","command","seed","measured_at","load_average","program","result"}.
 using Measurements = std::map<std::string, std::vector<nlohmann::ordered_json>>;
 
 struct ExperimentProgress {
@@ -33,17 +33,19 @@ struct ExperimentProgress {
 class ExperimentRunner {
  public:
   struct Options {
-    ExperimentScale scale;
-    uint32_t runs = 3;
+    ExperimentScale scale{};
     bool fresh = false;
-    std::string program;  // a digest, kept beside each measurement
-    std::function<void(const ExperimentProgress&)> progress;
+    std::string program{};  // a digest, kept beside each measurement
+    std::function<void(const ExperimentProgress&)> progress{};
+    // Asked again and again, also while a command runs, which is then ended.
+    std::function<bool()> is_interrupted = [] { return false; };
   };
 
   ExperimentRunner(const ResultStore& store, Options options) : store_(store), options_(std::move(options)) {}
 
   // Counts the runs of the plans for the progress, without measurements that are kept already.
   Result<void> announce(const std::vector<Plan>& plans);
+  // After an interruption it returns what there is: commands may have fewer rounds, or be missing.
   Result<Measurements> run(const Plan& plan);
 
   // Measurements that the store had before, and those of them that another build of the program took.
@@ -52,8 +54,13 @@ class ExperimentRunner {
 
  private:
   std::string key_of(const std::string& command) const;
+  Result<bool> lacks_any(const Plan& plan) const;
+  Result<void> warm_up(const Plan& plan);
   Result<std::optional<nlohmann::ordered_json>> kept(const std::string& key, uint32_t round) const;
   Result<nlohmann::ordered_json> measure(const std::string& command, const std::string& figure);
+  Result<nlohmann::ordered_json> measure_patiently(const std::string& command, const std::string& figure);
+  Result<nlohmann::ordered_json> run_step(const std::string& command,
+                                          const std::filesystem::path& scratch) const;
   Result<void> make_database(const std::string& name, const std::string& figure);
   void tell(const std::string& doing) const;
 

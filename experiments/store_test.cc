@@ -67,7 +67,7 @@ TEST_F(StoreTest, TellsOfFiguresThatAreNoneOrGone) {
 
 TEST_F(StoreTest, ARunnerTellsOfADatabaseThatNobodyMakes) {
   const Result<ResultStore> store = ResultStore::open(folder_);
-  ExperimentRunner runner(*store, {.scale = {}, .runs = 1, .fresh = false, .program = "", .progress = {}});
+  ExperimentRunner runner(*store, {});
   const Figure figure{.name = "figure"};
   Plan plan;
   plan.figure = &figure;

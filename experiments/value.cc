@@ -1,10 +1,15 @@
 #include "experiments/value.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <utility>
 
+#include "base/nearest_word.h"
 #include "experiments/plan.h"
 #include "measurement/statistics/median.h"
 
@@ -39,10 +44,12 @@ const Json* part_of(const Json& result, std::string_view name) {
   return at;
 }
 
+using NumberOf = std::function<Result<double>(const std::string& name)>;
+
 class Evaluation {
  public:
-  Evaluation(std::vector<std::string> words, const Json& result)
-      : words_(std::move(words)), result_(result) {}
+  Evaluation(std::vector<std::string> words, NumberOf number_of)
+      : words_(std::move(words)), number_of_(std::move(number_of)) {}
 
   Result<double> whole() {
     const Result<double> value = sequence();
@@ -83,20 +90,67 @@ class Evaluation {
       return inner;
     }
     if (const auto number = number_in(word)) return *number;
-    const Json* const part = part_of(result_, word);
-    if (part == nullptr || !part->is_number()) return failed("the command's JSON has no number \"{}\"", word);
-    return part->get<double>();
+    return number_of_(word);
   }
 
   const std::vector<std::string> words_;
-  const Json& result_;
+  const NumberOf number_of_;
   size_t at_ = 0;
 };
+
+// The names of all numbers in `result`, except those in lists, "a.b" for those in objects.
+void add_number_names(const Json& result, const std::string& before, std::vector<std::string>& names) {
+  for (const auto& [name, part] : result.items()) {
+    if (part.is_number()) names.push_back(before + name);
+    if (part.is_object()) add_number_names(part, before + name + ".", names);
+  }
+}
+
+// What might have been meant by `name`, and what stands beside it.
+std::string names_there(std::string_view name, const Json& result) {
+  std::vector<std::string> all;
+  add_number_names(result, "", all);
+  const std::string meant = nearest_word(name, all);
+  const Json* part = &result;
+  std::string_view above;
+  for (size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1)) {
+    const Json* const next = part_of(result, name.substr(0, dot));
+    if (next == nullptr || !next->is_object()) break;
+    part = next;
+    above = name.substr(0, dot);
+  }
+  std::vector<std::string> beside;
+  for (const auto& [key, value] : part->items()) {
+    if (value.is_number()) beside.push_back(key);
+    if (value.is_object()) beside.push_back(key + ".*");
+  }
+  return fmt::format("{} are{}: {}",
+                     meant.empty() ? "; there" : fmt::format("; did you mean {}? There", meant),
+                     above.empty() ? "" : fmt::format(" in {}", above), fmt::join(beside, ", "));
+}
 
 }  // namespace
 
 Result<double> value_of(std::string_view expression, const Json& result) {
-  return Evaluation(words_of(expression), result).whole();
+  return Evaluation(words_of(expression),
+                    [&](const std::string& name) -> Result<double> {
+                      const Json* const part = part_of(result, name);
+                      if (part == nullptr || !part->is_number())
+                        return failed("the command's JSON has no number \"{}\"{}", name,
+                                      names_there(name, result));
+                      return part->get<double>();
+                    })
+      .whole();
+}
+
+Result<std::vector<std::string>> names_of_expression(std::string_view expression) {
+  std::vector<std::string> names;
+  const Result<double> value = Evaluation(words_of(expression), [&](const std::string& name) {
+                                 names.push_back(name);
+                                 return Result<double>(1);
+                               }).whole();
+  if (!value) return value.error();
+  return names;
 }
 
 Result<std::vector<double>> list_of(std::string_view name, const Json& result) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace mneme {
 
 // "60e-9 * log_bytes / seconds", "latency_us.p50", "schedules.2.makespan_seconds", "a / ( a + b )".
 Result<double> value_of(std::string_view expression, const nlohmann::ordered_json& result);
+// The names that an expression reads, without any JSON. Fails where it is no expression.
+Result<std::vector<std::string>> names_of_expression(std::string_view expression);
 // A list of numbers by its name.
 Result<std::vector<double>> list_of(std::string_view name, const nlohmann::ordered_json& result);
 

@@ -36,6 +36,25 @@ TEST(Value, WhatIsNoNumber) {
   }
 }
 
+TEST(Value, TellsWhichNumbersThereAre) {
+  const auto told = [](const char* expression) { return value_of(expression, kResult).error().message; };
+  EXPECT_EQ(told("second"),
+            "the command's JSON has no number \"second\"; did you mean seconds? There are: bytes, seconds, "
+            "latency_us.*");
+  EXPECT_EQ(told("latency_us.p99"),
+            "the command's JSON has no number \"latency_us.p99\"; did you mean latency_us.p50? There are in "
+            "latency_us: p50");
+  EXPECT_EQ(told("throughput"),
+            "the command's JSON has no number \"throughput\"; there are: bytes, seconds, latency_us.*");
+}
+
+TEST(Value, NamesOfAnExpression) {
+  EXPECT_EQ(*names_of_expression("100 * ( a.b / seconds ) + 2"),
+            (std::vector<std::string>{"a.b", "seconds"}));
+  EXPECT_FALSE(names_of_expression("a b").ok());
+  EXPECT_FALSE(names_of_expression("( a").ok());
+}
+
 TEST(Value, Lists) {
   EXPECT_EQ(*list_of("per_second", kResult), (std::vector<double>{1, 2}));
   EXPECT_FALSE(list_of("schedules", kResult).ok());

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -12,11 +13,15 @@
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
 #include "cli/output/experiment_text.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
+#include "cli/output/parse_error_text.h"
 #include "cli/output/progress.h"
+#include "cli/output/provenance.h"
 #include "cli/output/text.h"
 #include "experiments/catalog.h"
 #include "experiments/evaluation.h"
+#include "experiments/figure_file.h"
 #include "experiments/report.h"
 #include "experiments/runner.h"
 #include "measurement/machine/build.h"
@@ -24,6 +29,22 @@
 
 namespace mneme {
 namespace {
+
+// What the program would say of such a command line; nothing where it would take it.
+std::string wrong_with_command_line(const std::vector<std::string>& words) {
+  CLI::App program("", "mneme");
+  program.require_subcommand(1);
+  Action ignored;
+  add_commands(program, ignored);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  try {
+    program.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    const std::string text = parse_error_text(program, error);
+    return text.substr(0, text.find("\nRun `"));
+  }
+  return "";
+}
 
 struct ExperimentCommand {
   std::vector<std::string> names;
@@ -34,6 +55,7 @@ struct ExperimentCommand {
   bool quick = false;
   bool fresh = false;
   Output output;
+  Provenance provenance;
 
   Result<void> run(const CLI::App& command) const {
     const bool lists = names == std::vector<std::string>{"list"};
@@ -57,15 +79,17 @@ struct ExperimentCommand {
     if (!report_file.empty() && !has_report()) return failed("{}", kNoReport);
     if (lists) return list();
     if (reports) return report_again();
-    const Result<std::vector<const Figure*>> figures = wanted_figures();
+    // Figures of files, which others point to: they don't move.
+    std::deque<Figure> of_files;
+    const Result<std::vector<const Figure*>> figures = wanted_figures(of_files);
     if (!figures) return figures.error();
-    return measure(*figures);
+    return measure(*figures, command.count("--runs") > 0);
   }
 
  private:
   ExperimentScale scale() const { return {std::max(1u, std::thread::hardware_concurrency()), quick}; }
 
-  Result<std::vector<const Figure*>> wanted_figures() const {
+  Result<std::vector<const Figure*>> wanted_figures(std::deque<Figure>& of_files) const {
     std::vector<const Figure*> figures;
     if (all) {
       for (const Figure& figure : all_figures()) {
@@ -74,10 +98,24 @@ struct ExperimentCommand {
       return figures;
     }
     for (const std::string& name : names) {
+      if (is_figure_file(name)) {
+        Result<Figure> figure = read_figure_file(name, scale(), wrong_with_command_line);
+        if (!figure) return figure.error();
+        if (std::ranges::find(of_files, figure->name, &Figure::name) != of_files.end()) {
+          return invalid_argument("two files are called {}: their results would take each other's place",
+                                  figure->name);
+        }
+        of_files.push_back(std::move(*figure));
+        figures.push_back(&of_files.back());
+        continue;
+      }
       const Figure* const figure = find_figure(name);
       if (figure == nullptr) {
-        return invalid_argument("there is no experiment {}: mneme experiment list shows all that there are",
-                                name);
+        return invalid_argument(
+            "there is no experiment {}: mneme experiment list shows all that there are; the name of a file "
+            "with "
+            "one of your own ends with .toml",
+            name);
       }
       if (figure->panels.empty())
         return invalid_argument("{} can't be measured here. {}", name, figure->not_here);
@@ -90,12 +128,13 @@ struct ExperimentCommand {
     output.text(experiment_list(scale(), runs));
     Json figures = Json::array();
     for (const Figure& figure : all_figures()) {
-      const Plan plan = plan_of(figure, scale());
+      Plan plan = plan_of(figure, scale());
+      plan.rounds = runs;
       figures.push_back({{"name", figure.name},
                          {"paper", figure.paper},
                          {"title", figure.title},
                          {"in_tour", figure.in_tour},
-                         {"expected_seconds", plan.expected_seconds(runs)},
+                         {"expected_seconds", plan.expected_seconds()},
                          {"not_here", figure.not_here.empty() ? Json() : Json(figure.not_here)}});
     }
     return output.json({{"command", "experiment"}, {"figures", figures}});
@@ -136,14 +175,16 @@ struct ExperimentCommand {
         {{"command", "experiment"}, {"report", report_path(*store)}, {"figures", figures->size()}});
   }
 
-  Result<void> measure(const std::vector<const Figure*>& figures) const {
+  Result<void> measure(const std::vector<const Figure*>& figures, bool runs_are_given) const {
     Result<ResultStore> store = ResultStore::open(output_folder);
     if (!store) return store.error();
     Json environment = json_of(examine_host());
     environment["compiler"] = this_build().compiler;
     environment["program"] = program_digest();
     Progress progress(output.quiet());
-    ExperimentRunner::Options options{scale(), runs, fresh, program_digest(), {}};
+    const Interrupt interrupt;
+    ExperimentRunner::Options options{
+        .scale = scale(), .fresh = fresh, .program = program_digest(), .is_interrupted = Interrupt::has_come};
     bool in_stage = false;
     options.progress = [&progress, &in_stage](const ExperimentProgress& now) {
       if (!in_stage) progress.stage("experiment", "", now.total, "runs");
@@ -152,28 +193,36 @@ struct ExperimentCommand {
     };
     ExperimentRunner runner(*store, options);
     std::vector<Plan> plans;
-    for (const Figure* const figure : figures) plans.push_back(plan_of(*figure, scale()));
+    for (const Figure* const figure : figures) {
+      plans.push_back(plan_of(*figure, scale()));
+      plans.back().rounds = runs_are_given || figure->repeats == 0 ? runs : figure->repeats;
+    }
     RETURN_IF_ERROR(runner.announce(plans));
     if (quick) output.notice("--quick is to see that all works: its figures are not to be believed");
     Json results = Json::array();
     // A figure that can't be measured is reported, and the others are measured all the same.
     std::vector<std::string> failures;
+    bool partial = false;
     for (const Plan& plan : plans) {
       Result<Json> figure = measure_one(runner, plan, environment);
       progress.finish();
       in_stage = false;
-      if (!figure.ok() && figure.error().kind != ErrorKind::kFailed) return figure.error();
+      if (!figure.ok() && figure.error().kind == ErrorKind::kDamaged) return figure.error();
       if (!figure.ok()) {
         if (plans.size() == 1) return figure.error();
         failures.push_back(plan.figure->name);
         output.notice(fmt::format("{} was not measured: {}", plan.figure->name, figure.error().message));
         continue;
       }
+      partial = partial || (*figure)["partial"].get<bool>();
+      // A figure of which there is nothing yet doesn't take the place of what an earlier command came to.
+      if ((*figure)["measured"] == 0) continue;
       RETURN_IF_ERROR(store->write_figure(plan.figure->name, "json", figure->dump(1) + "\n"));
       RETURN_IF_ERROR(store->write_figure(plan.figure->name, "csv", csv_of(*figure)));
       output.text(experiment_text(*figure));
       results.push_back(std::move(*figure));
     }
+    if (partial) output.notice("the experiment was interrupted: the same command goes on from here");
     if (runner.reused() > 0) {
       output.notice(fmt::format("{} of {} were there already; --fresh measures them again",
                                 counted(runner.reused(), "measurement"), output_folder));
@@ -183,14 +232,17 @@ struct ExperimentCommand {
           fmt::format("{} of them another build of the program took", thousands(runner.of_other_builds())));
     }
     RETURN_IF_ERROR(write_report(*store));
-    RETURN_IF_ERROR(output.json({{"command", "experiment"},
-                                 {"report", has_report() ? Json(report_path(*store)) : Json()},
-                                 {"environment", environment},
-                                 {"runs", runs},
-                                 {"quick", quick},
-                                 {"output", output_folder},
-                                 {"not_measured", failures},
-                                 {"figures", results}}));
+    Json json = {{"command", "experiment"},
+                 {"report", has_report() ? Json(report_path(*store)) : Json()},
+                 {"environment", environment},
+                 {"runs", runs},
+                 {"quick", quick},
+                 {"partial", partial},
+                 {"output", output_folder},
+                 {"not_measured", failures},
+                 {"figures", results}};
+    provenance.add_to(json);
+    RETURN_IF_ERROR(output.json(json));
     if (failures.empty()) return {};
     return failed("{} of {} were not measured: {}; the same command tries them again", failures.size(),
                   counted(plans.size(), "figure"), fmt::join(failures, ", "));
@@ -202,10 +254,11 @@ struct ExperimentCommand {
     Result<Json> figure = evaluate(plan, *measured);
     if (!figure) return figure.error();
     (*figure)["quick"] = quick;
-    (*figure)["rounds"] = runs;
+    (*figure)["rounds"] = plan.rounds;
     (*figure)["measured_at"] = utc_text(date());
     (*figure)["environment"] = environment;
     (*figure)["load_average"] = mean_load(*measured);
+    provenance.add_to((*figure)["provenance"]);
     return figure;
   }
 

@@ -40,8 +40,8 @@ std::string cell_text(const Json* point) {
   if (point == nullptr) return "";
   const std::string median = number_text((*point)["median"].get<double>());
   if ((*point)["runs"].size() < 2) return median;
-  return fmt::format("{} ({} to {})", median, number_text((*point)["min"].get<double>()),
-                     number_text((*point)["max"].get<double>()));
+  return fmt::format("{} ({} to {})", median, number_text((*point)["low"].get<double>()),
+                     number_text((*point)["high"].get<double>()));
 }
 
 std::string timeline_text(const Json& panel) {
@@ -100,9 +100,18 @@ std::string experiment_text(const Json& figure) {
                                  figure["title"].get<std::string>(), figure["paper"].get<std::string>());
   for (const Json& sentence : figure["paper_says"])
     text += wrapped("The paper: " + sentence.get<std::string>(), "  ");
-  text += wrapped("Here: " + figure["scaled"].get<std::string>(), "  ");
+  const std::string asks = figure.value("asks", "");
+  if (!asks.empty()) text += wrapped("Asked: " + asks, "  ");
+  const std::string scaled = figure["scaled"].get<std::string>();
+  if (!scaled.empty()) text += wrapped("Here: " + scaled, "  ");
+  if (figure["partial"].get<bool>()) {
+    text += fmt::format("  Partial: {} of {} runs have been made\n", figure["measured"].get<size_t>(),
+                        figure["planned"].get<size_t>());
+  }
   for (const Json& panel : figure["panels"]) text += panel_text(panel);
-  if (!figure["claims"].empty()) text += "\n  The paper's orderings, by medians\n";
+  if (!figure["claims"].empty())
+    text += figure.contains("file") ? "\n  What is claimed, by medians\n"
+                                    : "\n  The paper's orderings, by medians\n";
   for (const Json& claim : figure["claims"]) text += claim_text(claim);
   return text + "\n";
 }
@@ -117,8 +126,9 @@ std::string experiment_list(const ExperimentScale& scale, uint32_t runs) {
   for (const Figure& figure : all_figures()) {
     if (figure.paper != paper) text += fmt::format("{}{}\n", paper.empty() ? "" : "\n", figure.paper);
     paper = figure.paper;
-    const Plan plan = plan_of(figure, scale);
-    const std::string time = plan.panels.empty() ? "not here" : rough_time(plan.expected_seconds(runs));
+    Plan plan = plan_of(figure, scale);
+    plan.rounds = runs;
+    const std::string time = plan.panels.empty() ? "not here" : rough_time(plan.expected_seconds());
     text +=
         fmt::format("  {:<18} {:>8}  {} {}\n", figure.name, time, figure.in_tour ? "*" : " ", figure.title);
     if (!figure.not_here.empty()) text += wrapped(figure.not_here, std::string(33, ' '));

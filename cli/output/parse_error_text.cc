@@ -2,39 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
 #include <vector>
+
+#include "base/nearest_word.h"
 
 namespace mneme {
 namespace {
 
-// How many characters must be put in, left out or exchanged to make one of the other.
-size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 1; i <= from.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= to.size(); ++j) {
-      const size_t exchanged = diagonal + (from[i - 1] == to[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, exchanged});
-    }
-  }
-  return row.back();
-}
-
-// Empty: none is near.
-std::string nearest(const std::string& word, const std::vector<std::string>& words) {
-  const auto distance = [&](const std::string& other) { return edit_distance(word, other); };
-  const auto found = std::ranges::min_element(words, {}, distance);
-  if (found == words.end() || distance(*found) > std::max<size_t>(2, word.size() / 3)) return "";
-  return *found;
-}
-
 std::string advice_for(const std::string& word, const std::vector<std::string>& words) {
-  const std::string meant = nearest(word, words);
+  const std::string meant = nearest_word(word, words);
   return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
 }
 

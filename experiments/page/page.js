@@ -50,10 +50,15 @@
 
   const rowsOf = (panel) => panel.series.flatMap((series) => series.points.map((point) => ({
     series: series.name, base: baseName(series.name), simulated: series.simulated, x: point.x, median: point.median,
-    min: point.min, max: point.max
+    low: point.low ?? point.median, high: point.high ?? point.median, min: point.min, max: point.max, runs: point.runs
   })));
+  const runsOf = (rows) => rows.flatMap((row) => (row.runs.length > 1 ? row.runs.map((value) => ({ ...row, value })) : []));
+  const runsText = (runs) => `${runs.length} run${runs.length === 1 ? "" : "s"}`;
   const spreadTitle = (panel) => (d) => `${d.series}, ${panel.x} ${xText(panel, d.x)}\n${numberText(d.median)} ${panel.unit}` +
-    (d.min < d.max ? `\n${numberText(d.min)} to ${numberText(d.max)}` : "");
+    (d.runs.length > 1 ? `, the median of ${runsText(d.runs)}\n95% interval: ${numberText(d.low)} to ${numberText(d.high)}` : "\none run");
+  // What the pointer is near to, as a box; a screen reader finds the same in the mark's title.
+  const tip = { fill: "var(--surface)", stroke: "var(--line)", textPadding: 8, fontSize: 12 };
+  const near = (rows, options) => Plot.tip(rows, Plot.pointer({ ...tip, ...options }));
   const style = { fontSize: "12px", background: "transparent" };
   const longest = (texts) => Math.max(...texts.map((text) => String(text).length));
   // Room for numbers behind bars, of which the longest bar may end at the axis' end.
@@ -80,17 +85,26 @@
   function lines(panel, width) {
     const rows = drawable(panel, rowsOf(panel));
     if (rows.length === 0) return nothing();
-    const mark = { x: "x", y: "median", stroke: "base", z: "series" };
+    // Series stand side by side, so that the intervals of one point don't hide each other.
+    const beside = (name) => Math.min(9, width / panel.xs.length / (2 * panel.series.length)) *
+      (panel.series.findIndex((series) => series.name === name) - (panel.series.length - 1) / 2);
+    const marksOf = (series) => {
+      const own = rows.filter((row) => row.series === series.name), dx = beside(series.name);
+      return [
+        Plot.ruleX(own, { x: "x", y1: "low", y2: "high", stroke: "base", strokeOpacity: 0.45, strokeWidth: 4, dx }),
+        Plot.dot(runsOf(own), { x: "x", y: "value", stroke: "base", strokeOpacity: 0.55, r: 2, dx }),
+        Plot.line(own, { x: "x", y: "median", stroke: "base", z: "series", strokeWidth: 2, strokeDasharray: series.simulated ? "6 4" : undefined, dx }),
+        Plot.dot(own, { x: "x", y: "median", fill: "base", r: 3.5, ariaLabel: spreadTitle(panel), dx })
+      ];
+    };
     return Plot.plot({
       style, width, height: 300, marginLeft: 58, marginTop: 26, marginBottom: 44, marginRight: 18, color: colours(panel),
       x: { type: "point", domain: panel.xs, label: panel.x, tickFormat: (x) => xText(panel, x), padding: 0.3 },
       y: valueScale(panel, rows),
       marks: [
         panel.log_y ? null : Plot.ruleY([0]),
-        Plot.ruleX(rows, { x: "x", y1: "min", y2: "max", stroke: "base", strokeOpacity: 0.45, strokeWidth: 3 }),
-        Plot.line(rows.filter((row) => !row.simulated), { ...mark, strokeWidth: 2 }),
-        Plot.line(rows.filter((row) => row.simulated), { ...mark, strokeWidth: 2, strokeDasharray: "6 4" }),
-        Plot.dot(rows, { x: "x", y: "median", fill: "base", r: 3.5, title: spreadTitle(panel) })
+        ...panel.series.flatMap(marksOf),
+        near(rows, { x: "x", y: "median", title: spreadTitle(panel) })
       ]
     });
   }
@@ -120,12 +134,14 @@
       y: { domain: names, label: null, padding: named.padding, ...named.axis },
       fy: faceted ? { domain: panel.xs, axis: null, padding: 0.22 } : undefined,
       marks: [
-        Plot.barX(rows, { ...facet, y: label, x: "median", fill: "base", title: spreadTitle(panel) }),
-        Plot.ruleY(rows, { ...facet, y: label, x1: "min", x2: "max", stroke: "currentColor", strokeWidth: 1.5 }),
+        Plot.barX(rows, { ...facet, y: label, x: "median", fill: "base", ariaLabel: spreadTitle(panel) }),
+        Plot.ruleY(rows, { ...facet, y: label, x1: "low", x2: "high", stroke: "currentColor", strokeWidth: 2 }),
+        Plot.dot(runsOf(rows), { ...facet, y: label, x: "value", stroke: "currentColor", strokeOpacity: 0.6, r: 2 }),
         faceted ? Plot.text(panel.xs, { fy: (x) => x, text: (x) => x, frameAnchor: "top-left", dy: -16, dx: 2, fontWeight: 600 }) : null,
         namesAbove(named, rows, { ...facet, y: label, text: label }),
         Plot.text(rows, { ...facet, y: label, x: "max", text: (d) => numberText(d.median), textAnchor: "start", dx: 5 }),
-        Plot.ruleX([0])
+        Plot.ruleX([0]),
+        near(rows, { ...facet, y: label, x: "median", title: spreadTitle(panel) })
       ]
     });
   }
@@ -139,8 +155,9 @@
       y: { domain: panel.xs, label: panel.x, labelAnchor: "top", padding: 0.25 },
       marks: [
         Plot.barX(rows, { y: "x", x: "median", fill: "base", z: "series", order: panel.series.map((s) => s.name),
-          title: spreadTitle(panel) }),
-        Plot.ruleX([0])
+          ariaLabel: spreadTitle(panel) }),
+        Plot.ruleX([0]),
+        near(rows, Plot.stackX({ y: "x", x: "median", z: "series", order: panel.series.map((s) => s.name), title: spreadTitle(panel) }))
       ]
     });
   }
@@ -213,22 +230,32 @@
       return element("table", {}, element("tbody", {}, panel.series.map((series) =>
         element("tr", {}, element("td", {}, series.name), series.seconds.map((value) => element("td", {}, numberText(value)))))));
     }
-    const head = element("tr", {}, element("th", {}, ""), panel.xs.map((x) => element("th", { scope: "col" }, xText(panel, x))));
-    const rows = panel.series.map((series) => element("tr", {}, element("td", {}, series.name), panel.xs.map((x) => {
-      const point = series.points.find((p) => p.x === x);
+    const cell = (name, x) => {
+      const point = panel.series.find((series) => series.name === name)?.points.find((p) => p.x === x);
       if (!point) return element("td", {}, "");
-      const spread = point.runs.length > 1 ? element("span", { class: "spread" }, ` ${numberText(point.min)} to ${numberText(point.max)}`) : null;
-      return element("td", {}, numberText(point.median), spread);
-    })));
-    const names = [...new Set(panel.paper.map((value) => value.series))];
-    const papers = names.map((name) => element("tr", { class: "paper" }, element("td", {}, `the paper: ${name}`), panel.xs.map((x) => {
-      const value = panel.paper.find((p) => p.series === name && p.x === x);
-      return element("td", {}, value ? numberText(value.value) : "");
-    }))).filter((row) => [...row.cells].slice(1).some((cell) => cell.textContent !== ""));
-    return element("table", {}, element("thead", {}, head), element("tbody", {}, rows, papers));
+      const interval = point.runs.length > 1 && point.low !== null
+        ? element("span", { class: "spread" }, ` ${numberText(point.low)} to ${numberText(point.high)}`) : null;
+      return element("td", {}, numberText(point.median), interval);
+    };
+    const names = panel.series.map((series) => series.name);
+    // The longer of both goes down the page.
+    const down = panel.xs.length > names.length;
+    const [rows, columns] = down ? [panel.xs, names] : [names, panel.xs];
+    const shown = (name, isX) => (isX ? xText(panel, name) : name);
+    const head = element("tr", {}, element("th", {}, down ? panel.x : ""),
+      columns.map((name) => element("th", { scope: "col" }, shown(name, !down))));
+    const body = rows.map((row) => element("tr", {}, element("th", { scope: "row" }, shown(row, down)),
+      columns.map((column) => (down ? cell(column, row) : cell(row, column)))));
+    const paper = (name, x) => element("td", {}, ((value) => (value ? numberText(value.value) : ""))(panel.paper.find((p) => p.series === name && p.x === x)));
+    const papers = [...new Set(panel.paper.map((value) => value.series))];
+    const ofPaper = (down ? panel.xs : papers).map((row) => element("tr", { class: "paper" },
+      element("th", { scope: "row" }, down ? `the paper: ${xText(panel, row)}` : `the paper: ${row}`),
+      columns.map((column) => (down ? paper(column, row) : paper(row, column)))))
+      .filter((row) => [...row.cells].slice(1).some((each) => each.textContent !== ""));
+    return element("table", {}, element("thead", {}, head), element("tbody", {}, body, ofPaper));
   }
 
-  function panelBox(panel) {
+  function panelBox(figure, panel) {
     const charts = element("div", { class: panel.paper.length ? "charts two" : "charts" });
     const ours = element("div", {}, panel.paper.length ? element("p", { class: "small muted" }, "here") : null,
       panel.chart === "bars" || panel.chart === "timeline" ? null : legend(panel),
@@ -239,9 +266,62 @@
         chart(`${panel.title}, in the paper`, (width) => paperChart(panel, width))));
     }
     const shaded = panel.chart === "timeline" && panel.series.some((series) => series.checkpoints.length);
-    return element("div", { class: "panel" }, element("h4", {}, `${panel.title} (${panel.unit})`), charts,
-      shaded ? element("p", { class: "small muted" }, "Grey: a checkpoint is being written.") : null,
-      element("details", {}, element("summary", {}, "numbers"), element("div", { class: "scroll" }, table(panel))));
+    const numbers = element("div", { class: "scroll" }, table(panel));
+    const beside = panel.paper.length === 0 && panel.chart !== "timeline";
+    if (beside) {
+      const several = panel.series.some((series) => series.points.some((point) => point.runs.length > 1));
+      charts.classList.add("two");
+      charts.append(element("div", {}, element("p", { class: "small muted" }, several ? "median, and its 95% interval" : "one run each"), numbers));
+    }
+    const save = (text, act) => { const button = element("button", { type: "button" }, text); button.addEventListener("click", act); return button; };
+    return element("div", { class: "panel" }, element("div", { class: "head" }, element("h4", {}, panel.unit ? `${panel.title} (${panel.unit})` : panel.title),
+      element("div", { class: "save" }, save("Save SVG", () => saveChart(figure, panel, ours.querySelector(".chart svg"))),
+        save("Save CSV", () => saveFile(`${figure.name}-${panel.name}.csv`, "text/csv", csvText(figure, panel))))),
+      charts, shaded ? element("p", { class: "small muted" }, "Grey: a checkpoint is being written.") : null,
+      beside ? null : element("details", {}, element("summary", {}, "numbers"), numbers));
+  }
+
+  function saveFile(name, type, text) {
+    const url = URL.createObjectURL(new Blob([text], { type }));
+    const link = element("a", { href: url, download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+
+  // The lines that the command has written for this panel into figures/NAME.csv.
+  function csvText(figure, panel) {
+    const field = (text) => (/[,"\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const line = (series, x, round, value, command) => [figure.name, field(panel.name), field(series.name), field(x), round, value,
+      field(panel.unit), field(command), figure.seeds[round - 1] ?? ""].join(",") + "\n";
+    return "figure,panel,series,x,round,value,unit,command,seed\n" + panel.series.map((series) => (series.seconds
+      ? series.seconds.map((value, i) => line(series, String(i + 1), 1, value, series.command))
+      : series.points.flatMap((point) => point.runs.map((value, i) => line(series, point.x, i + 1, value, point.command)))).join("")).join("");
+  }
+
+  // The chart as a file of its own: with its title and legend, and with colours for paper, since it has no page's style.
+  function saveChart(figure, panel, chart) {
+    const drawn = chart.cloneNode(true);
+    drawn.querySelectorAll("[aria-label=tip]").forEach((box) => box.remove());
+    const width = Number(chart.getAttribute("width")), height = Number(chart.getAttribute("height"));
+    const { domain, range } = colours(panel);
+    const names = panel.series.length > 1 && !["bars", "timeline"].includes(panel.chart) ? panel.series.map((series) => series.name) : [];
+    const top = 30 + 18 * names.length;
+    const file = d3.create("svg:svg").attr("xmlns", "http://www.w3.org/2000/svg").attr("width", width).attr("height", height + top)
+      .attr("viewBox", `0 0 ${width} ${height + top}`).attr("font-family", "system-ui, sans-serif").attr("font-size", 12).attr("color", "#1c2024");
+    file.append("rect").attr("width", "100%").attr("height", "100%").attr("fill", "#fff");
+    file.append("text").attr("x", 12).attr("y", 20).attr("font-size", 14).attr("font-weight", 600).attr("fill", "#1c2024")
+      .text(panel.unit ? `${panel.title} (${panel.unit})` : panel.title);
+    names.forEach((name, i) => {
+      const simulated = panel.series[i].simulated;
+      file.append("line").attr("x1", 12).attr("x2", 34).attr("y1", 38 + 18 * i).attr("y2", 38 + 18 * i).attr("stroke-width", 3)
+        .attr("stroke", range[domain.indexOf(baseName(name))]).attr("stroke-dasharray", simulated ? "5 3" : null);
+      file.append("text").attr("x", 42).attr("y", 42 + 18 * i).attr("fill", "#1c2024").text(name);
+    });
+    drawn.setAttribute("y", top);
+    drawn.setAttribute("fill", "currentColor");
+    drawn.style.cssText = "overflow:visible";
+    file.node().append(drawn);
+    saveFile(`${figure.name}-${panel.name}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(file.node()));
   }
 
   function claimItem(claim) {
@@ -254,20 +334,34 @@
   }
 
   function figureBox(figure) {
+    const own = figure.file !== undefined;
+    const rounds = figure.rounds === 1 ? "once" : `${figure.rounds} times, in turns`;
+    const seeds = figure.seeds.length ? `Seeds: ${figure.seeds.length === 1 ? figure.seeds[0]
+      : `${figure.seeds[0]} to ${figure.seeds[figure.seeds.length - 1]}, another one each round`}. ` : "";
+    const warmup = figure.warmup_rounds ? `Rounds before them that don't count: ${figure.warmup_rounds}. ` : "";
+    const origin = figure.provenance;
     return element("section", { class: "figure", id: figure.name }, element("h3", {}, figure.title),
-      element("div", { class: "name" }, `mneme experiment ${figure.name}`),
+      element("div", { class: "name" }, `mneme experiment ${own ? figure.file : figure.name}`),
+      figure.asks ? element("p", { class: "asks" }, prose(figure.asks)) : null,
+      figure.partial ? element("p", { class: "warning" }, `Partial: ${figure.measured} of ${figure.planned} runs have been made. The same command goes on.`) : null,
       figure.claims.length ? element("ul", { class: "claims" }, figure.claims.map(claimItem)) : null,
-      figure.panels.map(panelBox),
+      figure.panels.map((panel) => panelBox(figure, panel)),
       figure.paper_says.map((says) => element("p", { class: "small" }, element("strong", {}, "The paper: "), prose(says))),
-      element("p", { class: "small" }, element("strong", {}, "Here: "), prose(figure.scaled)),
-      element("details", {}, element("summary", {}, "options: the commands that were run, each " +
-        (figure.rounds === 1 ? "once" : `${figure.rounds} times, in turns`)), figure.commands.map((command) => element("code", {}, command))));
+      figure.scaled ? element("p", { class: "small" }, element("strong", {}, "Here: "), prose(figure.scaled)) : null,
+      own ? element("p", { class: "small muted" }, `${seeds}${warmup}` + (figure.rounds > 1 && figure.rounds < 10
+        ? `With ${figure.rounds} runs a point an interval is hardly more than the lowest and the highest; from ten on it says more.` : "")) : null,
+      element("details", {}, element("summary", {}, `options: the commands that were run, each ${rounds}`), figure.commands.map((command) => element("code", {}, command))),
+      own ? element("details", {}, element("summary", {}, `declaration: ${figure.file}`), element("pre", { class: "scroll" }, figure.declaration)) : null,
+      origin ? element("details", {}, element("summary", {}, "origin"), element("code", {}, origin.command_line),
+        element("p", { class: "small" }, `Mneme ${origin.version}${origin.commit ? `, commit ${origin.commit}` : ""}, started ${origin.started}, ` +
+          `on ${origin.host.processor ?? "an unknown processor"}, ${origin.host.cores} cores, kernel ${origin.host.kernel}`)) : null);
   }
 
   function overview() {
     const box = document.getElementById("overview");
     if (data.figures.length === 0) return box.append(element("p", {}, "Nothing has been measured yet."));
     const claims = data.figures.flatMap((figure) => figure.claims);
+    const ofPapers = data.figures.some((figure) => figure.file === undefined);
     const count = (holds) => claims.filter((claim) => claim.holds === holds).length;
     const latest = data.figures[data.figures.length - 1];
     const here = latest.environment;
@@ -275,7 +369,7 @@
     const several = (field) => [...new Set(data.figures.map((figure) => String(field(figure))))].join(", ");
     const facts = [
       ["Figures and tables", `${data.figures.length}`],
-      ["The papers' orderings", `${count(true)} hold, ${count(false)} don't` + (count(null) ? `, ${count(null)} open` : "")],
+      [ofPapers ? "The papers' orderings" : "Claims", claims.length === 0 ? "none" : `${count(true)} hold, ${count(false)} don't` + (count(null) ? `, ${count(null)} open` : "")],
       ["Rounds", several((figure) => figure.rounds)],
       ["Processor", here.processor], ["Cores", `${here.cores}, ${here.numa_nodes} NUMA node${here.numa_nodes > 1 ? "s" : ""}`],
       ["Memory", `${(here.memory_bytes / 2 ** 30).toFixed(1)} GiB`], ["Kernel", here.kernel], ["System", here.system],
@@ -289,7 +383,7 @@
     if (Math.max(...loads) > 2 * here.cores) {
       box.append(element("p", { class: "warning" }, "The machine was busy with other work: single runs differ by more than settings do."));
     }
-    box.append(element("p", { class: "small muted" }, "Points are medians; the bar through each spans the lowest and the highest run. " +
+    box.append(element("p", { class: "small muted" }, "Points are medians; the bar through each is the median's 95% interval (bootstrap), and the small circles are single runs. " +
       "Dashed lines are simulated: no machine of so many cores was there. An ordering is judged by medians."));
   }
 
@@ -304,7 +398,7 @@
       element("li", {}, element("a", { href: `#${figure.name}` }, figure.title)))));
     main.append(element("h2", {}, paper), own.map(figureBox).reduce((all, box) => (all.append(box), all), document.createDocumentFragment()));
   }
-  if (data.not_measured.length) {
+  if (data.not_measured.length && data.figures.some((figure) => figure.file === undefined)) {
     document.getElementById("rest").append(element("h2", {}, "Not measured"), element("ul", { class: "small" },
       data.not_measured.map((figure) => element("li", {}, `${figure.paper}, ${figure.title}: `,
         figure.reason || element("code", {}, `mneme experiment ${figure.name}`)))));

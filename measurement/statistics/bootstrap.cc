@@ -23,7 +23,19 @@ double resampled_median(std::span<const double> values, std::vector<double>& scr
   return median_of(scratch);
 }
 
+constexpr size_t kOutside = kResamples / 40;  // 2.5% on either side
+
 }  // namespace
+
+std::optional<MedianInterval> median_interval(std::span<const double> values) {
+  if (values.size() < 2) return std::nullopt;
+  std::mt19937_64 random(kBootstrapSeed);
+  std::vector<double> drawn(values.size());
+  std::vector<double> medians(kResamples);
+  for (double& median : medians) median = resampled_median(values, drawn, random);
+  std::ranges::sort(medians);
+  return MedianInterval{medians[kOutside], medians[kResamples - 1 - kOutside]};
+}
 
 std::optional<double> median_change(std::span<const double> first, std::span<const double> second) {
   const double before = median_of_copy(first);
@@ -43,7 +55,6 @@ std::optional<ChangeInterval> median_change_interval(std::span<const double> fir
     change = (resampled_median(second, drawn_second, random) - before) / before;
   }
   std::ranges::sort(changes);
-  constexpr size_t kOutside = kResamples / 40;  // 2.5% on either side
   return ChangeInterval{changes[kOutside], changes[kResamples - 1 - kOutside]};
 }
 

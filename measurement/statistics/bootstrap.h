@@ -1,8 +1,9 @@
-// The bootstrap: an interval for the relative difference of two medians.
+// The bootstrap: an interval for a median, and for the relative difference of two.
 //
-// Method      both samples are drawn anew from themselves, with replacement, kResamples times; the interval
-//             holds the middle 95% of the differences that come out. It needs no shape of the noise. With
-//             fewer than about ten values a side it is too narrow, since it knows no values but those.
+// Method      the samples are drawn anew from themselves, with replacement, kResamples times; the interval
+//             holds the middle 95% of the medians or differences that come out. It needs no shape of the
+//             noise. With fewer than about ten values a side it is too narrow, since it knows no values but
+//             those.
 // Seed        fixed: the same samples have the same interval, always and everywhere.
 // Source      Efron, Tibshirani: An Introduction to the Bootstrap (1993), 13.
 #pragma once
@@ -11,6 +12,13 @@
 #include <span>
 
 namespace mneme {
+
+struct MedianInterval {
+  double low;
+  double high;
+};
+// The 95% interval of the values' median. Nothing for fewer than two values, which tell nothing of noise.
+std::optional<MedianInterval> median_interval(std::span<const double> values);
 
 struct ChangeInterval {
   double low;

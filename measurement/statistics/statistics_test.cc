@@ -28,6 +28,23 @@ TEST(Median, IsTheMiddle) {
   EXPECT_EQ(median_of(one), 7);
 }
 
+TEST(MedianInterval, HoldsTheMiddleOfResampledMedians) {
+  EXPECT_FALSE(median_interval(Sample{3}).has_value());
+  // Of three values each is the median of more than 2.5% of all resamples.
+  const auto three = median_interval(Sample{5, 1, 3});
+  EXPECT_EQ(three->low, 1);
+  EXPECT_EQ(three->high, 5);
+  // Of 101, the middle 95% lie about ten ranks around the middle one: 1.96 times half the square root of 101.
+  Sample many(101);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i);
+  const auto narrow = median_interval(many);
+  EXPECT_NEAR(narrow->low, 40, 2);
+  EXPECT_NEAR(narrow->high, 60, 2);
+  const auto same = median_interval(many);
+  EXPECT_EQ(narrow->low, same->low);
+  EXPECT_EQ(narrow->high, same->high);
+}
+
 TEST(RankTest, CountsTheWaysToDealTheRanks) {
   // Six ranks can be dealt to two samples of three in 20 ways, and one of these ways gives these ranks.
   const RankTest apart = rank_test(Sample{1, 2, 3}, Sample{4, 5, 6});

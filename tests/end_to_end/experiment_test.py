@@ -6,16 +6,13 @@ run measures anew; the report in headless Chromium, at the width of a desk and o
 
 import csv
 import json
-import pathlib
 import resource
-import shutil
-import subprocess
 import unittest
 
-from program import BAD_ARGUMENTS, DAMAGED, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, mneme
+from program import BAD_ARGUMENTS, DAMAGED, FAILED, EndToEndTest, mneme
+from report_look import PAGE, look_at
 
 FIGURES = ["pacman-figure-11", "pacman-figure-20", "aether-figure-10", "seplog-figure-4"]
-PAGE = REPOSITORY / "experiments" / "page"
 
 
 class Experiment(EndToEndTest):
@@ -95,29 +92,7 @@ class Experiment(EndToEndTest):
         report = self.folder / "elsewhere.html"
         self.succeed("experiment", "report", "--output", self.folder / "results", "--report", report)
         self.assertEqual((self.folder / "results" / "report.html").read_text(), report.read_text())
-        self.look_at(report, told)
-
-    def look_at(self, report, told):
-        node = shutil.which("node")
-        self.assertIsNotNone(node, "scripts/setup installs what looks at the report")
-        script = pathlib.Path(__file__).with_name("report_page.mjs")
-        done = subprocess.run([node, script, report], capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        looks = json.loads(done.stdout)
-        panels = [panel for figure in told["figures"] for panel in figure["panels"]]
-        charts = len(panels) + len([panel for panel in panels if panel["paper"]])
-        for name, look in looks.items():
-            with self.subTest(look=name):
-                self.assertEqual(look["errors"], [])
-                self.assertEqual(look["requests"], [])
-                self.assertEqual(look["wide"], [])
-                self.assertEqual(look["scroll_width"], look["width"])
-                self.assertEqual(look["sections"], len(FIGURES))
-                self.assertEqual(len(look["charts"]), charts)
-                for chart in look["charts"]:
-                    self.assertGreater(chart["marks"], 0, chart)
-                    self.assertEqual((chart["cut"], chart["overlapping"]), ([], []), chart["label"])
-        self.assertNotEqual(looks["desk-light"]["colours"], looks["desk-dark"]["colours"])
+        look_at(self, report, told["figures"])
 
     def test_nothing_to_report(self):
         if (PAGE / "node_modules").exists():

@@ -29,6 +29,7 @@ NOT_RUN = {
     "build/mneme bench": "needs servers at those addresses; bench_test has two",
     "build/mneme follow": "follows until it is stopped; follow_test has standbys",
     "build/mneme experiment mneme-table-1": "takes minutes; experiment_test runs others",
+    "build/mneme experiment examples": "takes minutes; own_experiment_test runs it with --quick",
     "build/mneme experiment --all": "takes many minutes; experiment_test runs a part of it",
 }
 # Options that are added to lines with these beginnings, so that they end soon.

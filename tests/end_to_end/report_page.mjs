@@ -1,5 +1,5 @@
 // Looks at a report in headless Chromium: that it loads without an error and asks for nothing else, that every chart has marks, and that nothing is
-// wider than the page, at the width of a desk and of a phone, in light, in dark and in print.
+// wider than the page, at the width of a desk and of a phone, in light, in dark and in print; what its tooltips say and what its buttons save.
 //
 // usage: node report_page.mjs REPORT.html [SCREENSHOT_FOLDER]       prints one JSON object: what it found at each setting
 import { createRequire } from "node:module";
@@ -50,12 +50,38 @@ function look() {
     sections: document.querySelectorAll("section.figure").length };
 }
 
+// What the first panels' buttons save, and what is shown beside the pointer.
+async function operate(page) {
+  const saved = [];
+  for (const button of (await page.locator(".save button").all()).slice(0, 8)) {
+    const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    const text = fs.readFileSync(await download.path(), "utf8");
+    const name = download.suggestedFilename();
+    const marks = !name.endsWith(".svg") ? null : await page.evaluate((svg) => {
+      const file = new DOMParser().parseFromString(svg, "image/svg+xml");
+      return file.querySelector("parsererror") ? 0 : file.querySelectorAll("circle, rect, path").length;
+    }, text);
+    saved.push({ name, text, marks });
+  }
+  const tips = [];
+  for (const chart of (await page.locator(".chart svg").all()).slice(0, 4)) {
+    const mark = chart.locator("[aria-label=dot] circle, [aria-label=bar] rect").last();
+    if (await mark.count() === 0) continue;
+    await mark.scrollIntoViewIfNeeded();
+    await mark.hover({ force: true });
+    // Charts of a paper's numbers, and those over time, have none.
+    const tip = chart.locator("[aria-label=tip]");
+    if (await tip.count() > 0) tips.push(await tip.textContent());
+  }
+  return { saved, tips };
+}
+
 const profile = fs.mkdtempSync(path.join(os.tmpdir(), "mneme-report-"));
 const found = {};
 try {
   for (const { name, width, scheme, media } of settings) {
     const context = await chromium.launchPersistentContext(path.join(profile, name), {
-      executablePath, headless: true, viewport: { width, height: 900 }, colorScheme: scheme,
+      executablePath, headless: true, acceptDownloads: true, viewport: { width, height: 900 }, colorScheme: scheme,
       // Shared memory in files of /tmp: /dev/shm may be small, or not there.
       args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
         "--disable-background-networking", "--disable-component-update", "--disable-sync"]
@@ -69,6 +95,7 @@ try {
     await page.goto(pathToFileURL(path.resolve(report)).href);
     await page.waitForFunction(() => [...document.querySelectorAll(".chart")].every((chart) => chart.querySelector("svg")), null, { timeout: 30000 });
     found[name] = { errors, requests, ...await page.evaluate(look) };
+    if (name === "desk-light") Object.assign(found[name], await operate(page));
     if (screenshots) await page.screenshot({ path: path.join(screenshots, `${name}.png`), fullPage: true });
     await context.close();
   }
