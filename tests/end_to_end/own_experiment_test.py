@@ -203,6 +203,15 @@ y = "throughput_tps"
         for kept in self.measurements():
             self.assertEqual(kept["result"]["run"]["state_digest"], kept["result"]["recover"]["state_digest"])
 
+    def test_the_first_transaction(self):
+        example = REPOSITORY / "examples" / "experiments" / "first_transaction.toml"
+        (figure,) = self.report("experiment", example, "--quick", "--runs", 1, "--output", self.results)["figures"]
+        (panel,) = figure["panels"]
+        self.assertEqual([[point["x"] for point in series["points"]] for series in panel["series"]], [["2000", "4000"]] * 3)
+        for recovered in (kept["result"]["recover"] for kept in self.measurements()):
+            if "first_transaction_seconds" in recovered:
+                self.assertLessEqual(recovered["first_transaction_seconds"], recovered["total_seconds"])
+
 
 if __name__ == "__main__":
     unittest.main()
