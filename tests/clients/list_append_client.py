@@ -7,7 +7,8 @@
 The history is for tests/isolation/list_history.py, which says what its lines are. The tables are those of list_append.sql; a key's
 remainder by three says which of them holds its list. A transaction is a block of statements, a call, a statement by itself, or a block
 with calls in it; blocks have savepoints now and then, and some are rolled back. With --kill PID the process of this id is killed by
-SIGKILL as soon as --kill-after transactions were acknowledged here. The client ends once all its connections are lost.
+SIGKILL as soon as --kill-after transactions were acknowledged here. The client ends once all its connections are lost. What runs at
+random prints a line once all its connections are there, and begins when it is given one.
 
 What an error means for the outcome: an error of the server, with an SQLSTATE, has rolled the transaction back. If the connection is
 lost, the outcome is unknown once COMMIT, or a statement by itself, was sent. Before that the transaction can't have committed.
@@ -285,6 +286,9 @@ class Work:
 
     def at_random(self):
         clients = [Client(self, number) for number in range(self.options.threads)]
+        # Its starter says when all programs are connected: none kills the server before.
+        print("connected", flush=True)
+        sys.stdin.readline()
         failures = []
 
         def run(client):

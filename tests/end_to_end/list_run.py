@@ -56,6 +56,11 @@ class ListRun:
             clients.append(start_client(environment, number, history, "--transactions", transactions, "--threads", self.threads, "--seed",
                                         f"{self.seed}/{self.lives}/{number}", "--first-transaction", self.place, "--first-value", self.value,
                                         "--program", number, "--programs", self.programs, *(kill if number == 0 else ())))
+        # None begins before all are connected: the first may kill the server soon. One that has failed has said nothing.
+        if all([client.stdout.readline() for client in clients]):
+            for client in clients:
+                client.stdin.write("go\n")
+                client.stdin.flush()
         reports = [report_of(client) for client in clients]
         self.place = max(min(report["place"], self.place + transactions) for report in reports)
         self.value = max(report["value"] for report in reports) + self.programs
@@ -120,7 +125,7 @@ def load(environment):
 
 def start_client(environment, number, history, *options):
     command = [PYTHON, "-B", CLIENT, "--driver", DRIVERS[number % len(DRIVERS)], "--history", history, *options]
-    return subprocess.Popen([str(each) for each in command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([str(each) for each in command], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def report_of(client):
