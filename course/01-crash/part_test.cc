@@ -60,7 +60,7 @@ class TestDisk {
       ++failed_;
       return error_;
     }
-    order_ += static_cast<char>(bytes.front());
+    if (!bytes.empty()) order_ += static_cast<char>(bytes.front());
     std::string& held = medium_[file];
     if (held.size() < offset + bytes.size()) held.resize(offset + bytes.size(), '.');
     std::ranges::copy(as_text(bytes), held.begin() + static_cast<ptrdiff_t>(offset));
