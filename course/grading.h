@@ -5,9 +5,10 @@
 
 namespace mneme::course {
 
-// For a gtest assertion: EXPECT_EQ(...) << broken("...", "..."). scripts/course prints from "Rule:" on.
+// For a gtest assertion: EXPECT_EQ(found, expected) << broken("The rule.", "What a database loses."), each in
+// whole sentences. scripts/course prints from "Rule:" on, and below it the values found and expected.
 inline std::string broken(const std::string& rule, const std::string& loss) {
-  return "\nRule: " + rule + "\nWithout it: " + loss;
+  return "\nRule: " + rule + "\nWhat is lost: " + loss;
 }
 
 }  // namespace mneme::course

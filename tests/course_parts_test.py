@@ -10,7 +10,9 @@ import importlib.util
 import os
 import pathlib
 import re
+import tempfile
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FEWEST_WRONG = 5
@@ -61,8 +63,46 @@ class CourseParts(unittest.TestCase):
                     self.assertNotIn("broken", text)
                 else:
                     self.assertEqual(status, 1, text)
-                    self.assertIn("rules are broken", text)
+                    self.assertRegex(text, r"rules (is|are) broken\.")
+                    self.assertRegex(text, r"What is lost: [A-Z]|died|never ended")
                     self.assertIn(fails, text)
+
+    def test_the_grader_speaks_in_words(self):
+        chapter = next(chapter for chapter in COURSE.chapters() if chapter.number == 4)
+        right = (ROOT / chapter.replaces).read_text()
+        closing = " || gathering.is_closing;"
+        self.assertEqual(right.count(closing), 1)
+        hurries = "(group_.waiters_hurry && gathering.is_awaited)"
+        self.assertEqual(right.count(hurries), 1)
+        endless = "\n  if (gathering.is_closing) for (volatile int i = 0;;) i = i;\n  return "
+        takes = "\n  if (gathering.is_closing) for (char* all = nullptr;; all = new char[1 << 28]) (void)all;\n  return "
+        begin = "bool FlushPace::is_full(const Gathering& gathering) const {\n  return "
+        self.assertEqual(right.count(begin), 1)
+        dies = "\n  if (gathering.is_closing) __builtin_trap();\n  return "
+        cases = {
+            "one": (right.replace(closing, ";"), [
+                "1 of 12 rules is broken. It is explained above;", "Found: \"kUntilFlushEnds\"; expected: \"0 us\"."]),
+            "two": (right.replace(closing, ";").replace(hurries, "gathering.is_awaited"), [
+                "Rule: When the log is being closed", "Rule: Where the group says so", "2 of 12 rules are broken. Each is explained above;"]),
+            "endless": (right.replace(begin, begin[:-9] + endless), ["This test never ended within 3 s: a loop or a wait of your part"]),
+            "takes": (right.replace(begin, begin[:-9] + takes), ["The part died of memory: it asked for more than"]),
+            "dies": (right.replace(begin, begin[:-9] + dies), ["The part died in this test: "]),
+        }
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(COURSE, "LONGEST_TEST_SECONDS", 3):
+            for name, (source, words) in cases.items():
+                with self.subTest(part=name):
+                    part = pathlib.Path(folder) / f"{name}.cc"
+                    part.write_text(source)
+                    status, text = graded(chapter, part)
+                    self.assertEqual(status, 1, text)
+                    for each in words:
+                        self.assertIn(each, text)
+                    self.assertNotIn("[ RUN", text)
+            part = pathlib.Path(folder) / "wont.cc"
+            part.write_text(right.replace(closing, " || no_such_name;"))
+            status, text = graded(chapter, part)
+            self.assertEqual(status, 1)
+            self.assertRegex(text, r"The first error is the one to mend: \S+wont\.cc:\d+:\d+: error: .no_such_name. was not declared in this scope$")
 
     def test_each_chapter_is_whole(self):
         self.assertGreater(len(COURSE.chapters()), 0)

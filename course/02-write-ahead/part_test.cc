@@ -7,6 +7,7 @@
 #include <deque>
 #include <new>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ size_t allocations = 0;
 void* operator new(size_t bytes) {
   ++allocations;
   void* memory = std::malloc(bytes);
-  if (memory == nullptr) std::abort();
+  if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 void operator delete(void* memory) noexcept {
@@ -40,13 +41,14 @@ Tags poll(AckQueue& queue, uint64_t durable) {
   // A queue that never stops releasing is stopped here.
   const auto take = [&](const AckQueue::Entry& entry) {
     tags.push_back(entry.tag);
-    ASSERT_LT(tags.size(), 5000u) << broken("Each reply leaves once.",
-                                            "the client gets replies without end.");
-    if (tags.size() == 4999) std::abort();
+    if (tags.size() < 5000) return;
+    ADD_FAILURE() << broken("Each reply leaves once.", "The client gets replies without end.");
+    throw std::runtime_error("poll() never ends");
   };
   const size_t released = queue.poll(Lsn{durable}, take);
-  EXPECT_EQ(released, tags.size()) << broken("poll() returns how many it released.",
-                                             "nothing, but who waits for replies would wait for too many.");
+  EXPECT_EQ(released, tags.size()) << broken(
+      "poll() returns how many it released.",
+      "Nothing is lost, but a worker that waits for so many replies would wait for too many.");
   return tags;
 }
 
@@ -61,17 +63,18 @@ TEST(AckQueue, AReplyLeavesOnlyOnceItsRecordIsDurable) {
   EXPECT_EQ(poll(queue, 64), (Tags{})) << broken(
       "A reply leaves only once its record is durable: nothing below LSN 64 is durable here, and the records "
       "are at 100 and 200.",
-      "the client is told that its transfer is done. Then the power fails, and the money is where it was.");
+      "The client is told that its transfer is done. Then the power fails, and the money is where it was.");
   EXPECT_EQ(poll(queue, 100), (Tags{})) << broken(
       "The record at `lsn` is durable if and only if lsn < durable. Durable up to 100 means that the bytes "
       "before 100 are safe; the record that begins at 100 is not.",
-      "the last acknowledged transaction before each flush. A test that never fails at just this moment does "
-      "not notice.");
-  EXPECT_EQ(poll(queue, 200), (Tags{1}))
-      << broken("A reply leaves once its record is durable, and takes none along that is not.",
-                "either the client waits for ever, or the second transaction.");
-  EXPECT_EQ(poll(queue, 201), (Tags{2}))
-      << broken("A reply leaves once its record is durable.", "nothing, but the client waits for ever.");
+      "The last transaction before each flush is acknowledged too early, and lost if the power fails just "
+      "then. A test that never fails at this moment does not notice.");
+  EXPECT_EQ(poll(queue, 200), (Tags{1})) << broken(
+      "Durable up to 200, the reply of the record at 100 leaves, and that of the record at 200 stays.",
+      "If neither leaves, the first client waits for ever. If both leave, the second client is told of "
+      "a transaction that a crash can still take.");
+  EXPECT_EQ(poll(queue, 201), (Tags{2})) << broken("A reply leaves once its record is durable.",
+                                                   "Nothing is lost, but the client waits for ever.");
 }
 
 TEST(AckQueue, NoReplyOvertakesAnother) {
@@ -82,10 +85,10 @@ TEST(AckQueue, NoReplyOvertakesAnother) {
   EXPECT_EQ(poll(queue, 300), (Tags{})) << broken(
       "No reply overtakes another: entries leave in the order they came, although the second could leave by "
       "its own LSN.",
-      "a client takes replies in the order of its calls, so it takes the second one's for the first one's, "
+      "A client takes replies in the order of its calls, so it takes the second one's for the first one's, "
       "and the first may be lost.");
-  EXPECT_EQ(poll(queue, 400), (Tags{1, 2}))
-      << broken("What waited behind another leaves together with it.", "nothing, but replies are late.");
+  EXPECT_EQ(poll(queue, 400), (Tags{1, 2})) << broken("What waited behind another leaves together with it.",
+                                                      "Nothing is lost, but replies are late.");
 }
 
 TEST(AckQueue, NumbersInTheQueueNeedNotRise) {
@@ -96,20 +99,22 @@ TEST(AckQueue, NumbersInTheQueueNeedNotRise) {
   push(queue, 300, 4);
   EXPECT_EQ(poll(queue, 500), (Tags{1})) << broken(
       "LSNs in the queue need not rise: an entry whose own LSN is durable waits for those before it.",
-      "a reader reports what the crash then takes back: it has seen a transaction that never happened.");
+      "A reader reports what the crash then takes back: it has seen a transaction that never happened.");
   EXPECT_EQ(poll(queue, 901), (Tags{2, 3, 4}))
-      << broken("All that may leave leaves.", "nothing, but replies are late.");
+      << broken("All that may leave leaves.", "Nothing is lost, but replies are late.");
 }
 
 TEST(AckQueue, EachReplyLeavesOnce) {
   AckQueue queue(4);
   push(queue, 100, 1);
-  EXPECT_EQ(poll(queue, 101), (Tags{1})) << broken("A durable transaction is acknowledged.", "nothing.");
+  EXPECT_EQ(poll(queue, 101), (Tags{1}))
+      << broken("A durable transaction is acknowledged.", "Nothing is lost, but the client waits for ever.");
   EXPECT_EQ(poll(queue, 101), (Tags{}))
       << broken("Each reply leaves once.",
-                "the client takes the second reply for that of its next call, which may be "
+                "The client takes the second reply for that of its next call, which may be "
                 "lost.");
-  EXPECT_TRUE(queue.empty()) << broken("What has left is gone.", "the queue fills, and the worker stops.");
+  EXPECT_TRUE(queue.empty()) << broken("What has left is gone.",
+                                       "Nothing is lost, but the queue fills, and the worker stops.");
 }
 
 TEST(AckQueue, AFullQueueSaysSoAndOverwritesNothing) {
@@ -121,20 +126,26 @@ TEST(AckQueue, AFullQueueSaysSoAndOverwritesNothing) {
     while (!queue.full()) {
       ASSERT_LE(queue.size(), 4u) << broken(
           "A queue for 4 entries is full with 4: only a bounded queue makes the worker wait for the device.",
-          "an entry that is overwritten before it left: that client never gets its reply. Or, if memory is "
-          "taken for it, all memory, when the device is slower than the workers.");
+          "Where the fifth entry overwrites the first, that client never gets its reply. Where memory is "
+          "taken "
+          "for it, the queue takes all memory when the device is slower than the workers.");
       push(queue, 64 + pushed, pushed);
       expected.push_back(pushed++);
     }
-    EXPECT_EQ(queue.size(), 4u) << broken("size() says how many wait.", "nothing.");
+    ASSERT_EQ(queue.size(), 4u) << broken(
+        "full() says that no more has room, and size() how many wait: when full() says so of a queue for 4 "
+        "entries, size() is 4.",
+        "Nothing is lost, but a worker that takes its queue for full too early waits for the device in "
+        "vain.");
     EXPECT_EQ(queue.front().tag, pushed - 4)
-        << broken("front() is the entry that leaves next.", "the worker waits for the wrong record.");
+        << broken("front() is the entry that leaves next.",
+                  "Nothing is lost, but a worker whose queue is full waits for the wrong record.");
     for (const uint64_t tag : poll(queue, 64 + pushed - 1)) all.push_back(tag);
   }
   for (const uint64_t tag : poll(queue, 64 + pushed)) all.push_back(tag);
   EXPECT_EQ(all, expected) << broken(
       "The ring goes round: each entry leaves, in order, also when the places are used again.",
-      "the replies of the transactions whose entries were overwritten.");
+      "The replies whose entries were overwritten are lost: their clients wait for ever.");
 }
 
 TEST(AckQueue, TheCapacityIsRoundedUpToAPowerOfTwo) {
@@ -144,15 +155,16 @@ TEST(AckQueue, TheCapacityIsRoundedUpToAPowerOfTwo) {
     ASSERT_FALSE(queue.full()) << broken(
         "Room for 5 is rounded up to 8: the place of an entry is its number modulo the size, and for a power "
         "of two that is an `and`.",
-        "nothing, but the caller was promised room.");
+        "Nothing is lost, but the caller was promised room.");
     push(queue, 64 + i, i);
     expected.push_back(i);
   }
-  EXPECT_TRUE(queue.full()) << broken("Room for 5 is 8 places, not more.", "the bound.");
-  EXPECT_EQ(poll(queue, 1000), expected)
-      << broken("Each entry has a place of its own.",
-                "replies: `n & (size - 1)` is n modulo size only if size is a "
-                "power of two. For 5 it uses two places, over and over.");
+  EXPECT_TRUE(queue.full()) << broken("Room for 5 is 8 places, not more.",
+                                      "The bound is lost: the queue grows when the device is slow.");
+  EXPECT_EQ(poll(queue, 1000), expected) << broken(
+      "Each entry has a place of its own.",
+      "Replies are lost: `n & (size - 1)` is n modulo size only if size is a power of two. For 5 it uses "
+      "two places, over and over.");
 }
 
 TEST(AckQueue, APushTakesNoMemory) {
@@ -164,9 +176,9 @@ TEST(AckQueue, APushTakesNoMemory) {
     push(queue, 64 + i, i);
     if (i % 32 == 31) queue.poll(Lsn{64 + i}, count);
   }
-  EXPECT_EQ(allocations - before, 0u)
-      << broken("A push takes no memory: the constructor takes it all.",
-                "nothing, but each transaction would pay for it, and workers would meet in the allocator.");
+  EXPECT_EQ(allocations - before, 0u) << broken(
+      "A push takes no memory: the constructor takes it all.",
+      "Nothing is lost, but each transaction would pay for it, and workers would meet in the allocator.");
 }
 
 TEST(AckQueue, RandomQueuesAreAsTheListSays) {
@@ -192,7 +204,7 @@ TEST(AckQueue, RandomQueuesAreAsTheListSays) {
           "What leaves at a durable LSN is the longest run from the front whose LSNs are all below it "
           "(seed " +
               std::to_string(seed) + ").",
-          "replies that leave too early can be lost; those that leave too late are late.");
+          "Replies that leave too early can be lost; those that leave too late are late.");
     }
   }
 }

@@ -4,8 +4,9 @@
 //             answer many small flushes with stalls of tens of milliseconds. A device that takes long for one
 //             flush takes few of them well. So records gather for the group's interval, or, where the group
 //             rests, for some flushes' length.
-// Invariants  the interval is the group's, or longer, up to kLongest. A full group is sent at once, as is one
-//             that a thread waits for.
+// Invariants  the interval is the longer of the group's own and the pace: some flushes' length, at most
+//             kLongest. kLongest bounds the pace, not the group's own interval. A full group is sent at once,
+//             as is one that a thread waits for.
 // Threads     one owner.
 #pragma once
 

@@ -31,11 +31,14 @@ class WriteCache {
   // The same seed and the same calls give the same choices.
   WriteCache(Medium medium, uint64_t seed);
 
-  // Takes a write at the beginning of a sector; its last sector may be a part of one.
+  // Takes a write at the beginning of a sector. Its last sector may be a part of one, if no later write of
+  // that sector is shorter: the engine's writes are whole blocks, so that case is left undefined. Returns the
+  // error of what a full cache wrote back.
   int put(int file, uint64_t offset, ByteSpan bytes);
   // Writes some sectors of what is cached to the medium, as a disk does when it likes, or none.
   int write_back_early();
-  // Writes what is cached of the file to the medium, in an order drawn by chance.
+  // Writes what is cached of the file to the medium, in an order drawn by chance: the power may fail within a
+  // sync. What could not be written stays cached.
   int sync(int file);
 
  private:
