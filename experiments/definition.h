@@ -66,7 +66,7 @@ struct FigureSeries {
   std::string against{};
   bool simulated = false;         // no clock ran: the replay's schedule on more cores than are here
   std::vector<std::string> xs{};  // where they are not the panel's
-  // Of a file's: where its value and each part of its command stand there.
+  // Where a file declares the series' value and each part of its command; for errors.
   FilePlace place{};
   std::vector<FilePlace> command_places{};
 };
@@ -91,7 +91,8 @@ struct FigurePanel {
   std::vector<FigureSeries> series{};
   std::vector<PaperValue> paper{};  // the paper's own numbers, where its text gives them
   std::string paper_unit{};         // where it isn't ours
-  // Of a file's figure: names of axes. Each value of `series_axis`, if there is one, has each of the series.
+  // A figure that a file declares names axes. Each value of `series_axis`, if it has one, is drawn by each
+  // series.
   std::string x_axis{};
   std::string series_axis{};
   std::map<std::string, std::string> where{};  // axis and the label of its value, where others have several
@@ -126,7 +127,7 @@ struct Figure {
   std::vector<FigureClaim> claims{};
   bool in_tour = false;
   std::string not_here{};  // why it can't be reproduced; there are no panels then
-  // Of one that is declared in a file:
+  // Only a figure that a file declares has these:
   std::string asks{};  // what its author wants to know
   std::vector<FigureAxis> axes{};
   uint32_t repeats = 0;            // rounds, where the command line doesn't say; 0: as it says

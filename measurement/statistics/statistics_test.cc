@@ -30,11 +30,11 @@ TEST(Median, IsTheMiddle) {
 
 TEST(MedianInterval, HoldsTheMiddleOfResampledMedians) {
   EXPECT_FALSE(median_interval(Sample{3}).has_value());
-  // Of three values each is the median of more than 2.5% of all resamples.
+  // More than 2.5% of all resamples of three values have the lowest as their median, and as many the highest.
   const auto three = median_interval(Sample{5, 1, 3});
   EXPECT_EQ(three->low, 1);
   EXPECT_EQ(three->high, 5);
-  // Of 101, the middle 95% lie about ten ranks around the middle one: 1.96 times half the square root of 101.
+  // The interval reaches about ten ranks to each side of the median: 1.96 times half the square root of 101.
   Sample many(101);
   for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i);
   const auto narrow = median_interval(many);

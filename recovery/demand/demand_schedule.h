@@ -160,8 +160,8 @@ class DemandSchedule {
     Place place() const { return Place::of(at.load(std::memory_order_acquire)); }
 
     std::atomic<uint64_t> at{0};  // Place
-    // Where at's entry stands in LaneTable::entries. Written by whoever moves the lane; relaxed, as others
-    // only ask for the memory that it leads to.
+    // Where at's entry stands in LaneTable::entries. Whoever moves the lane writes it (relaxed) before `at`
+    // (release); whoever relies on it has read `at` (acquire). Others only prefetch what it leads to.
     std::atomic<uint32_t> next{0};
     std::atomic<bool> is_taken{false};  // exchange: acquire; store of false: release
   };

@@ -44,8 +44,8 @@ class SettlingRules {
                std::vector<Need>& needs) const;
   // Of a row with this image, which comes.
   void of_insert(TableId table, const std::byte* image, std::vector<Need>& needs) const;
-  // Of a row that has been read: columns in these parts change, none of which is in an index, and these or,
-  // if none are given, such as procedures change (AccessGate); or it goes, or another one comes.
+  // A row that has been read changes in these parts, which hold no column of an index: in the columns
+  // `changes`, or, where none are given, in columns that procedures change (AccessGate).
   void of_change(TableId table, ImageParts parts, std::span<const ColumnId> changes,
                  std::vector<Need>& needs) const;
   void of_coming_and_going(TableId table, std::vector<Need>& needs) const;
