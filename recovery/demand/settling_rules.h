@@ -48,6 +48,7 @@ class SettlingRules {
   // `changes`, or, where none are given, in columns that procedures change (AccessGate).
   void of_change(TableId table, ImageParts parts, std::span<const ColumnId> changes,
                  std::vector<Need>& needs) const;
+  // A row of the table goes, or another one comes.
   void of_coming_and_going(TableId table, std::vector<Need>& needs) const;
 
  private:
