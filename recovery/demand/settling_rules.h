@@ -42,7 +42,7 @@ class SettlingRules {
   // Each appends to `needs`. `columns` and `values`: what is known of the rows, from a key.
   void of_rows(TableId table, std::span<const ColumnId> columns, std::span<const Value> values,
                std::vector<Need>& needs) const;
-  // Of a row with this image, which comes.
+  // A row with this image comes.
   void of_insert(TableId table, const std::byte* image, std::vector<Need>& needs) const;
   // A row that has been read changes in these parts, which hold no column of an index: in the columns
   // `changes`, or, where none are given, in columns that procedures change (AccessGate).
