@@ -41,7 +41,7 @@ ROOMS = {
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
     "measurement": ["machine", "latency", "statistics", "comparison"],
-    "cli": ["output", "option", "measure", "bench", "crash", "shell", "command"],
+    "cli": ["output", "option", "measure", "bench", "crash", "acid", "shell", "command"],
     "course": [""],  # and a room for each chapter, which sees no other chapter's
 }
 # Rooms that may include another folder, where the rest of theirs may not: libraries of their own (CMakeLists.txt).

@@ -120,6 +120,7 @@ class BenchClient {
         tally_->committed(call.procedure.value, begin_ns, now);
         return read_result(procedure, call, reply);
       }
+      if (has_ended(reply)) return false;
       if (reply.is_lost) return fail_lost(procedure, call, reply);
       switch (class_of(reply.sqlstate)) {
         case ErrorClass::kRollback:
@@ -134,6 +135,11 @@ class BenchClient {
           if (attempt == kMostBenchAttempts) return fail_refused(procedure, call, reply);
       }
     }
+  }
+
+  // PostgreSQL says 57P.. to its clients where it still can.
+  bool has_ended(const CallReply& reply) const {
+    return options_.ends_with_server && (reply.is_lost || reply.sqlstate.starts_with("57P"));
   }
 
   bool read_result(const ir::Procedure& procedure, const Call& call, const CallReply& reply) {
@@ -151,6 +157,7 @@ class BenchClient {
                            fmt::format("'{}' is no {}", *text, to_string(argument_type(procedure, i))));
     }
     conserved_ += workload_.conserved_delta(call, results_);
+    if (options_.committed) options_.committed(call, results_);
     return true;
   }
 

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct BenchOptions {
   std::optional<double> rate;            // open loop: calls a second, over all clients
   std::string isolation;                 // of the sessions; empty: the server's own
   std::function<bool()> is_interrupted;  // asked often; the clients end after the call that they make
+  // Called with each committed call and its results, by its client's thread.
+  std::function<void(const Call&, std::span<const Argument> results)> committed;
+  // The server may end meanwhile: a client whose connection is lost ends, too, and that is no error.
+  bool ends_with_server = false;
   std::function<void(const RunProgress&)> progress;
 };
 

@@ -292,20 +292,30 @@ const CallReply& TargetConnection::call(const std::string& name,
     texts_.push_back(argument ? argument->c_str() : nullptr);
   const ServerAnswer answer(PQexecPrepared(handle_->connection, name.c_str(), static_cast<int>(texts_.size()),
                                            texts_.data(), nullptr, nullptr, /*resultFormat=*/0));
+  return reply_of(answer.get());
+}
+
+const CallReply& TargetConnection::ask(const std::string& sql) {
+  const ServerAnswer answer(PQexec(handle_->connection, sql.c_str()));
+  return reply_of(answer.get());
+}
+
+const CallReply& TargetConnection::reply_of(const void* given) {
+  const auto* const answer = static_cast<const PGresult*>(given);
   reply_.sqlstate.clear();
   reply_.message.clear();
   reply_.is_lost = false;
   reply_.has_row = false;
-  const ExecStatusType status = PQresultStatus(answer.get());
+  const ExecStatusType status = PQresultStatus(answer);
   if (status == PGRES_COMMAND_OK) return reply_;  // no INOUT parameters
   if (status == PGRES_TUPLES_OK) {
-    reply_.has_row = PQntuples(answer.get()) == 1;
-    if (reply_.has_row) read_fields(answer.get(), 0, reply_.row);
+    reply_.has_row = PQntuples(answer) == 1;
+    if (reply_.has_row) read_fields(answer, 0, reply_.row);
     return reply_;
   }
   reply_.is_lost = PQstatus(handle_->connection) != CONNECTION_OK;
-  reply_.sqlstate = field(answer.get(), PG_DIAG_SQLSTATE);
-  reply_.message = field(answer.get(), PG_DIAG_MESSAGE_PRIMARY);
+  reply_.sqlstate = field(answer, PG_DIAG_SQLSTATE);
+  reply_.message = field(answer, PG_DIAG_MESSAGE_PRIMARY);
   if (reply_.message.empty()) reply_.message = one_line(PQerrorMessage(handle_->connection));
   // An answer that is neither a result nor an error of the server's has no code.
   if (!reply_.is_lost && reply_.sqlstate.empty()) reply_.sqlstate = "08P01";

@@ -40,13 +40,13 @@ struct ServerDescription {
   bool is_local = false;  // a Unix socket or a loopback address
 };
 
-// What the server answered to a call.
+// What the server answered to a call or a statement.
 struct CallReply {
   std::string sqlstate;  // empty: it succeeded, or the connection is lost
   std::string message;
   bool is_lost = false;  // the connection is; the call may have been committed or not
   bool has_row = false;
-  std::vector<std::optional<std::string>> row;  // INOUT parameters as text; nothing: NULL
+  std::vector<std::optional<std::string>> row;  // the one row, of a call its INOUT parameters; nothing: NULL
 
   bool ok() const { return sqlstate.empty() && !is_lost; }
 };
@@ -84,12 +84,15 @@ class TargetConnection {
   Result<void> prepare(const std::string& name, const std::string& statement);
   // The reply is valid until the next call.
   const CallReply& call(const std::string& name, std::span<const std::optional<std::string>> arguments);
+  // The same of a statement by its text.
+  const CallReply& ask(const std::string& sql);
 
  private:
   struct Handle;  // PGconn
 
   TargetConnection(Target target, std::unique_ptr<Handle> handle);
   Error error_of(std::string_view purpose, const std::string& sql, const void* answer) const;
+  const CallReply& reply_of(const void* answer);
 
   const Target target_;
   std::unique_ptr<Handle> handle_;

@@ -18,6 +18,7 @@ void add_commands(CLI::App& program, Action& chosen) {
   add_logd_command(program, chosen);
   add_follow_command(program, chosen);
   add_bench_command(program, chosen);
+  add_acid_command(program, chosen);
   add_experiment_command(program, chosen);
   add_compare_command(program, chosen);
 }

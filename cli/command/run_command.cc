@@ -6,6 +6,7 @@
 
 #include "base/interrupted_cores.h"
 #include "cli/command/commands.h"
+#include "cli/measure/by_the_book.h"
 #include "cli/measure/demand_study.h"
 #include "cli/measure/driver.h"
 #include "cli/measure/recovery_text.h"
@@ -48,6 +49,7 @@ struct RunCommand {
   double warmup = 0;
   double rate = 0;
   std::string arrivals = "uniform";
+  uint32_t terminals = 0;
   std::string histogram;
   ExecutionOption execution;
   ConcurrencyOption concurrency;
@@ -90,6 +92,12 @@ struct RunCommand {
     if (!wanted_arrivals) return wanted_arrivals.error();
     if (rate == 0 && command.count("--arrivals") > 0) {
       return invalid_argument("--arrivals is for calls that come at a rate: give --rate as well");
+    }
+    if (rate > 0 && terminals > 0) {
+      return invalid_argument(
+          "--terminals are users who wait for each answer, and --rate makes calls whether or not the last "
+          "one is "
+          "answered: leave one of them out");
     }
     options.arrivals = *wanted_arrivals;
     options.arrival_seed = settings.options.seed;
@@ -192,6 +200,12 @@ struct RunCommand {
 
   Result<void> measure(const Workload& workload, const Program& program, Database& database,
                        const CompiledUnits& procedures, DriverOptions& options, WorkloadDatabase* durable) {
+    if (terminals > 0 && workload.terminal_rules() == nullptr) {
+      return invalid_argument(
+          "--terminals is for a workload whose specification has them, and {} has none: leave it out",
+          settings.name);
+    }
+    options.terminals = terminals * settings.options.scale;
     options.session.native = procedures.functions();
     if (const auto notice = database.memory_notice()) output.notice(*notice);
     const TouchedAhead touched = touch_ahead.touch(workload, program, database, options, output);
@@ -242,8 +256,11 @@ struct RunCommand {
           "the run ended within its warm-up, so that nothing was measured: raise --transactions, or lower "
           "--warmup");
     }
-    output.text(text_of(program, *report, counters, state));
+    const BookReport book = by_the_book(workload, program, report->procedures, report->seconds,
+                                        settings.options.scale, terminals > 0);
+    output.text(text_of(program, *report, book, counters, state));
     Json json = json_of(program, *report, counters, state);
+    json["by_the_book"] = book.json();
     add_settings(json, workload);
     provenance_.add_to(json, settings.options.seed);
     if (durable != nullptr && durable->working().rest() != nullptr) {
@@ -274,8 +291,8 @@ struct RunCommand {
     }
   };
 
-  std::string text_of(const Program& program, const RunReport& report, const LogCounters& counters,
-                      const State& state) const {
+  std::string text_of(const Program& program, const RunReport& report, const BookReport& book,
+                      const LogCounters& counters, const State& state) const {
     const ProcedureReport total = report.total();
     std::vector<std::vector<std::string>> rows = {
         {"procedure", "committed", "aborted", "rolled back", "p50", "p95", "p99", "p99.9", "max"}};
@@ -293,6 +310,7 @@ struct RunCommand {
                                    settings.name, thousands(static_cast<uint64_t>(tps(report))),
                                    report.seconds, counted(threads, "thread"), name_of(state.execution));
     text += table_text(rows);
+    text += book.text(terminals > 0);
     if (!content.is_off()) {
       const Histogram& flushes = counters.flusher.flush_ns;
       text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {}", bytes_text(counters.log_bytes),
@@ -409,6 +427,7 @@ struct RunCommand {
         {"stalls", mneme::json_of(report.stalls)},
         {"rate", rate > 0 ? Json(rate) : Json()},
         {"arrivals", rate > 0 ? Json(arrivals) : Json()},
+        {"terminals", terminals > 0 ? Json(terminals) : Json()},
         {"partial", report.is_partial},
         {"by_procedure", by_procedure},
         {"latency_us", latency_json(total.latency_ns)},
@@ -486,6 +505,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
   take("--warmup", command->warmup);
   take("--rate", command->rate);
   take("--arrivals", command->arrivals);
+  take("--terminals", command->terminals);
   take("--histogram", command->histogram);
   command->content.add_options(*app);
   take("--commit", command->commit);

@@ -13,6 +13,26 @@
 #include <utility>
 
 namespace mneme {
+namespace {
+
+// Returns the child's id. `actions` may be null.
+Result<pid_t> spawn(std::vector<std::string>& arguments, const posix_spawn_file_actions_t* actions) {
+  std::string program(4096, '\0');
+  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
+  CHECK(length > 0);
+  program.resize(static_cast<size_t>(length));
+
+  std::vector<char*> argv = {program.data()};
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, program.c_str(), actions, nullptr, argv.data(), environ);
+  if (error != 0) return failed("cannot start {}: {}", program, std::strerror(error));
+  return pid;
+}
+
+}  // namespace
 
 Result<ChildProcess> ChildProcess::start(std::vector<std::string> arguments, size_t channel_count) {
   std::vector<CallChannel> channels;
@@ -36,26 +56,48 @@ Result<ChildProcess> ChildProcess::start(std::vector<std::string> arguments, siz
     arguments.push_back(std::to_string(ends[1]));
   }
 
-  std::string program(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  CHECK(length > 0);
-  program.resize(static_cast<size_t>(length));
-
-  std::vector<char*> argv = {program.data()};
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-
-  pid_t pid = -1;
-  const int error = posix_spawn(&pid, program.c_str(), nullptr, nullptr, argv.data(), environ);
+  const Result<pid_t> pid = spawn(arguments, nullptr);
   close_child_ends();
-  if (error != 0) return failed("cannot start {}: {}", program, std::strerror(error));
-  return ChildProcess(pid, std::move(channels));
+  if (!pid) return pid.error();
+  return ChildProcess(*pid, std::move(channels));
+}
+
+Result<ChildProcess> ChildProcess::start_told(std::vector<std::string> arguments) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return failed("cannot make a pipe for the child process: {}", std::strerror(errno));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  const Result<pid_t> pid = spawn(arguments, &actions);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (!pid) {
+    close(ends[0]);
+    return pid.error();
+  }
+  ChildProcess child(*pid, {});
+  child.told_ = ends[0];
+  return child;
+}
+
+std::string ChildProcess::read_line() {
+  std::string line;
+  for (char c = 0;;) {
+    const ssize_t got = read(told_, &c, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || c == '\n') return line;
+    line += c;
+  }
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), channels_(std::move(other.channels_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      channels_(std::move(other.channels_)),
+      told_(std::exchange(other.told_, -1)) {}
 
 ChildProcess::~ChildProcess() {
+  if (told_ >= 0) close(told_);
   if (pid_ < 0) return;
   kill_now();
   wait();

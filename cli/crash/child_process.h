@@ -19,6 +19,10 @@ class ChildProcess {
   // Starts this program with `arguments`, followed by the inherited ends of `channel_count` socket pairs:
   // --channel FD once for each.
   static Result<ChildProcess> start(std::vector<std::string> arguments, size_t channel_count);
+  // The same without channels, and its standard output comes here.
+  static Result<ChildProcess> start_told(std::vector<std::string> arguments);
+  // The next line of it, without its end. Empty: the child has closed it.
+  std::string read_line();
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
@@ -46,6 +50,7 @@ class ChildProcess {
 
   pid_t pid_ = -1;
   std::vector<CallChannel> channels_;
+  int told_ = -1;  // the pipe's end to read; -1: standard output is this process's
 };
 
 }  // namespace mneme

@@ -20,9 +20,7 @@ Arrivals::Arrivals(ArrivalKind kind, double rate, uint64_t start_ns, uint32_t wo
 
 double Arrivals::gap_ns() {
   if (kind_ == ArrivalKind::kUniform) return interval_ns_;
-  // Above 0, so that it has a logarithm.
-  const double drawn = (static_cast<double>(random_.next() >> 11) + 0.5) / 9007199254740992.0;  // 2^53
-  return -interval_ns_ * std::log(drawn);
+  return -interval_ns_ * std::log(random_.fraction());
 }
 
 }  // namespace mneme

@@ -8,6 +8,7 @@
 
 #include "base/cache_line.h"
 #include "base/clock.h"
+#include "base/function_ref.h"
 #include "base/interrupted_cores.h"
 #include "base/processor_time.h"
 #include "logging/commit/ack_queue.h"
@@ -55,14 +56,18 @@ class DriverWorker {
       arrivals_.emplace(options.arrivals, *options.rate, shared.start_ns, id.value, workers,
                         options.arrival_seed);
     }
+    if (options.terminals > 0) {
+      terminals_.emplace(workload, *workload.terminal_rules(), options.terminals, id.value, workers,
+                         options.incarnation, options.arrival_seed, shared.start_ns);
+    }
   }
 
   void run() {
     for (uint64_t position = 0; position < call_limit_ && !shared_.stop.load(std::memory_order_relaxed);
          ++position) {
-      const uint64_t begin_ns = arrivals_ ? await_arrival() : begin_now();
+      const uint64_t begin_ns = terminals_ ? await_terminal() : arrivals_ ? await_arrival() : begin_now();
       if (begin_ns == kNever) break;
-      if (!run_call(generator_->call(position), begin_ns)) {
+      if (!run_call(next_call(position), begin_ns)) {
         shared_.stop.store(true, std::memory_order_relaxed);
         return;
       }
@@ -84,22 +89,35 @@ class DriverWorker {
     return shared_.window.may_begin(now) ? now : kNever;
   }
 
-  // Sleeps until the next call is due, and returns when that was; meanwhile acknowledges. kNever: the run
-  // ends before.
-  uint64_t await_arrival() {
+  // Sleeps until a call is due, and returns when that was; meanwhile acknowledges, which may make others due.
+  // kNever: the run ends before.
+  uint64_t await(FunctionRef<uint64_t()> next_ns) {
     for (;;) {
       acknowledge_durable();
       worker_.tidy(log_);
       const uint64_t now = monotonic_ns();
       if (!shared_.window.may_begin(now)) return kNever;
-      if (now >= arrivals_->next_ns()) break;
-      std::this_thread::sleep_for(
-          std::chrono::nanoseconds(std::min<uint64_t>(arrivals_->next_ns() - now, 50'000)));
+      const uint64_t due = next_ns();
+      if (now >= due) return due;
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min<uint64_t>(due - now, 50'000)));
       if (shared_.stop.load(std::memory_order_relaxed)) return kNever;
     }
-    const uint64_t due = arrivals_->next_ns();
-    arrivals_->advance();
+  }
+
+  uint64_t await_arrival() {
+    const uint64_t due = await([this] { return arrivals_->next_ns(); });
+    if (due != kNever) arrivals_->advance();
     return due;
+  }
+
+  uint64_t await_terminal() {
+    const uint64_t due = await([this] { return terminals_->next_ns(); });
+    if (due != kNever) at_terminal_ = terminals_->take();
+    return due;
+  }
+
+  const Call& next_call(uint64_t position) {
+    return terminals_ ? *at_terminal_.call : generator_->call(position);
   }
 
   bool run_call(const Call& call, uint64_t begin_ns) {
@@ -119,8 +137,7 @@ class DriverWorker {
         error_ = failed("a call was not run: {}", result.message);
         return false;
     }
-    const AckQueue::Entry entry{result.lsn, begin_ns,
-                                call.procedure.value * 2 + (result.committed() ? 1 : 0)};
+    const AckQueue::Entry entry{result.lsn, begin_ns, tag_of(call.procedure, result.committed())};
     switch (options_.commit) {
       case CommitMode::kAsync:
         acknowledge(entry, monotonic_ns());
@@ -168,7 +185,16 @@ class DriverWorker {
 
   void acknowledge(const AckQueue::Entry& entry, uint64_t now) {
     acknowledged_ = std::max(acknowledged_, entry.lsn);
-    tally_.ended(entry.tag / 2, (entry.tag & 1) != 0, entry.begin_ns, now);
+    tally_.ended((entry.tag & kProcedureOfTag) / 2, (entry.tag & 1) != 0, entry.begin_ns, now);
+    if (terminals_) terminals_->answered(static_cast<uint32_t>(entry.tag >> kTerminalOfTag), now);
+  }
+
+  // Whose call an acknowledgement is of: the terminal, the procedure, and whether it was committed.
+  static constexpr uint64_t kTerminalOfTag = 32;
+  static constexpr uint64_t kProcedureOfTag = (uint64_t{1} << kTerminalOfTag) - 1;
+  uint64_t tag_of(ProcedureId procedure, bool committed) const {
+    return uint64_t{at_terminal_.terminal} << kTerminalOfTag | uint64_t{procedure.value} * 2 |
+           (committed ? 1 : 0);
   }
 
   CommitLog& log_;
@@ -181,6 +207,8 @@ class DriverWorker {
   ConflictCounts conflicts_before_;  // the worker's, up to its last call that met a conflict
   uint64_t call_limit_ = std::numeric_limits<uint64_t>::max();
   std::optional<Arrivals> arrivals_;
+  std::optional<Terminals> terminals_;
+  Terminals::Due at_terminal_;  // whose call runs
   CallTally tally_;
   Lsn acknowledged_;
   uint64_t ad_hoc_ = 0;

@@ -4,6 +4,8 @@
 // Rate        open loop: calls are due at times of their own (cli/measure/arrivals.h). A call's latency
 //             counts from when it was due, not from when a worker came to it, so that a wait is counted for
 //             each call that it delays. Calls that are due but not begun at the end are left out.
+// Terminals   each user makes his next call once the last one is answered and he has thought and keyed it in; its
+//             latency counts from then on.
 // Commit      pipelined: a worker queues what it committed and runs the next call; it acknowledges what has
 //             become durable. sync: it waits for each, and the log hurries. group: it waits for each, and the
 //             log gathers what other workers commit meanwhile. async: it acknowledges at once, and may lose
@@ -23,6 +25,7 @@
 #include "base/result.h"
 #include "cli/measure/arrivals.h"
 #include "cli/measure/call_tally.h"
+#include "cli/measure/terminals.h"
 #include "engine/transaction/database.h"
 #include "measurement/latency/latency_series.h"
 #include "measurement/machine/stalls.h"
@@ -50,6 +53,7 @@ struct DriverOptions {
   std::optional<double> rate;            // open loop: so many calls a second, over all workers
   ArrivalKind arrivals = ArrivalKind::kUniform;
   uint64_t arrival_seed = 1;
+  uint32_t terminals = 0;  // users who key in calls and think (cli/measure/terminals.h); 0: none do
   bool seconds_by_procedure = false;        // RunReport::series has a tag a procedure, else only one
   uint32_t incarnation = 0;                 // of the streams of calls
   std::vector<uint32_t> interrupted_cores;  // which the workers keep off, if there are enough others

@@ -73,7 +73,8 @@ constexpr OptionRow kTable[] = {
      "the data directory; of follow the standby's: a copy of the primary's, or its own from before", false,
      nullptr, true},
     {kCommand, "--data-dir",
-     "run: where the database lives; crash: where the test may work; logbench: of a durable log, made and "
+     "run: where the database lives; crash, acid: where the test may work; logbench: of a durable log, made "
+     "and "
      "removed at the end; logd: where logs are saved when their engine or the server ends",
      kShown},
     {kCommand, "--threads",
@@ -119,7 +120,9 @@ constexpr OptionRow kTable[] = {
      "of a database that is there: recovered: its whole log is replayed before anything runs; on-demand: "
      "transactions run at once, and each waits for the rows that it touches (logs of calls)",
      kShown},
-    {kRun, "--duration", "seconds: of the run; demo: until the kill; logbench: for each buffer and round",
+    {kRun, "--duration",
+     "seconds: of the run; acid: of the load before the conditions are checked; demo: until the kill; "
+     "logbench: for each buffer and round",
      kShown, positive},
     {kRun, "--transactions", "run this many calls in place of a duration", false, not_negative},
     {kRun, "--warmup", "seconds that are not measured", kShown, not_negative},
@@ -129,6 +132,11 @@ constexpr OptionRow kTable[] = {
      false, positive},
     {kRun, "--arrivals",
      "of --rate: uniform: at fixed intervals; poisson: at random, as independent clients send them", kShown},
+    {kRun, "--terminals",
+     "tpcc: so many users a warehouse, ten by the specification, who key in each transaction, wait for its "
+     "answer, and "
+     "think (5.2.5): at most 12.86 tpmC a warehouse; without it the next call follows at once",
+     false, positive},
     {kRun, "--histogram",
      "write the latencies of each second and procedure to this file, as an interval log that HdrHistogram's "
      "tools read",
@@ -379,8 +387,9 @@ constexpr OptionRow kTable[] = {
     // Options of one command
     {kCommand, "--in", "where to put the demo's directory", kShown},
     {kCommand, "--keep", "leave the database there"},
-    {kCommand, "--rounds", "crash: crashes; logbench: measurements, of which the median is shown", kShown,
-     positive},
+    {kCommand, "--rounds",
+     "crash: crashes; acid: crashes of each kind; logbench: measurements, of which the median is shown",
+     kShown, positive},
     {kCommand, "--longest-run", "seconds after which the kill comes at the latest", kShown, positive},
     {kCommand, "--hook",
      "a shell command that disturbs the run, for instance the log's servers. Each round runs it twice and "
@@ -477,6 +486,17 @@ constexpr OptionRow kTable[] = {
      +[]() -> CLI::Validator {
        return CLI::IsMember({"default", "read-committed", "repeatable-read", "serializable"});
      }},
+    {kCommand, "--power-device",
+     "acid: the disk under the log when the power fails: lossy: it loses what was never synced; "
+     "lossy-unsynced: "
+     "the same, and nothing is ever synced, so that the test must fail",
+     kShown,
+     +[]() -> CLI::Validator {
+       return CLI::IsMember({"lossy", "lossy-unsynced"});
+     }},
+    {kCommand, "--kill-command",
+     "acid --target: a shell command that ends the server as a crash would, as in pg_ctl stop -m immediate"},
+    {kCommand, "--start-command", "acid --target: a shell command that starts it again, as in pg_ctl start"},
     {kCommand, "--final",
      "what becomes of the final tables: tables: those of two targets or more are compared, row by row, which "
      "takes "

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import pwd
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -20,12 +21,17 @@ class Postgres:
         if os.getuid() == 0:
             shutil.chown(self.folder, self.user)
         self.run("initdb", "-D", "data", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8")
-        self.run("pg_ctl", "-D", "data", "-w", "-t", "300", "-l", "log", "-o",
-                 f"-k {self.folder} -c listen_addresses= -c fsync=off", "start")
+        self.start = ["pg_ctl", "-D", "data", "-w", "-t", "300", "-l", "log", "-o", f"-k {self.folder} -c listen_addresses= -c fsync=off", "start"]
+        self.run(*self.start)
 
     def run(self, name, *arguments):
         user = {"user": self.user, "group": pwd.getpwnam(self.user).pw_gid, "extra_groups": []} if os.getuid() == 0 else {}
         subprocess.run([PROGRAMS / name, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, check=True, **user)
+
+    def command(self, name, *arguments):
+        """A shell command that does what run() does."""
+        become = ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"] if os.getuid() == 0 else []
+        return f"cd {shlex.quote(str(self.folder))} && " + shlex.join([*become, str(PROGRAMS / name), *arguments]) + " >/dev/null"
 
     def environment(self, database):
         return {**os.environ, "PGHOST": str(self.folder), "PGUSER": self.user, "PGDATABASE": database, "PGCONNECT_TIMEOUT": "60"}

@@ -32,6 +32,9 @@ class Random {
                      static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * count) >> 64));
   }
 
+  // Uniform, above 0 and below 1.
+  double fraction() { return (static_cast<double>(next() >> 11) + 0.5) / 9007199254740992.0; }  // 2^53
+
   // True in `percent` of a hundred cases.
   bool chance(int percent) { return uniform(1, 100) <= percent; }
 

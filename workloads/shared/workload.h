@@ -22,6 +22,7 @@
 #include "procedures/interpreter/call.h"
 #include "workloads/shared/mix.h"
 #include "workloads/shared/rows.h"
+#include "workloads/shared/terminal_rules.h"
 
 namespace mneme {
 
@@ -32,6 +33,8 @@ struct StreamId {
   // How often the database has been opened for work before. Streams of different incarnations are unrelated,
   // so that a resumed run need not know how far the crashed one had come.
   uint32_t incarnation = 0;
+  // A worker's number is a terminal's: a user at one place, of whom a worker has many (terminal_rules.h).
+  bool is_terminal = false;
 };
 
 class CallGenerator {
@@ -73,6 +76,9 @@ class Workload {
   virtual std::vector<MixShare> mix() const { return {}; }
   // The Zipfian theta by which rows are chosen, of a workload that does so.
   virtual std::optional<double> skew() const { return std::nullopt; }
+
+  // How users at terminals make its calls; null: its specification has none.
+  virtual const TerminalRules* terminal_rules() const { return nullptr; }
 
   // By how much a committed call changed what the workload conserves (Smallbank: money, in hundredths).
   // `results` has one argument for each INOUT parameter, in order. Zero for a workload without such a

@@ -27,6 +27,17 @@ std::vector<MixShare> Tpcc::mix() const {
   return mix_.applied_to(default_mix());
 }
 
+const TerminalRules* Tpcc::terminal_rules() const {
+  // Keying, thinking, and the response time of 90 percent (5.2.5.7), in the order of Procedure.
+  static const TerminalRules rules{
+      .times = {{18, 12, 5}, {3, 12, 5}, {2, 10, 5}, {2, 5, 5}, {2, 5, 20}},
+      .counted = id_of(Procedure::kNewOrder),
+      .measure = "tpmC",
+      .most_per_minute = 12.86,
+  };
+  return &rules;
+}
+
 std::vector<Check> Tpcc::check(const RowSource& rows, std::optional<int128>) const {
   return check_conditions(rows, scale_);
 }

@@ -18,6 +18,7 @@ class Tpcc : public Workload {
   void populate(uint32_t part, RowSink sink) const override { population_.populate(part, sink); }
   std::unique_ptr<CallGenerator> generator(const StreamId& stream) const override;
   std::vector<MixShare> mix() const override;
+  const TerminalRules* terminal_rules() const override;
   int128 conserved_delta(const Call&, std::span<const Argument>) const override { return 0; }
   std::vector<Check> check(const RowSource& rows, std::optional<int128> conserved) const override;
 

@@ -105,12 +105,18 @@ void Generator::delivery(Random& random, int64_t time) {
 
 void Generator::stock_level(Random& random) {
   call_.start(id_of(Procedure::kStockLevel)).integer(home_warehouse(random));
-  call_.integer(random.uniform(1, kDistricts)).integer(random.uniform(10, 20)).results(1);
+  // A terminal asks for its own district alone (2.8.1.1).
+  const int64_t district = random.uniform(1, kDistricts);
+  call_.integer(stream_.is_terminal ? home_district() : district).integer(random.uniform(10, 20)).results(1);
 }
 
 int64_t Generator::home_warehouse(Random& random) const {
   const int64_t nth = random.uniform(0, home_count_ - 1);
   return (stream_.worker + nth * stream_.worker_count) % scale_.warehouses + 1;
+}
+
+int64_t Generator::home_district() const {
+  return (stream_.worker / scale_.warehouses) % kDistricts + 1;
 }
 
 int64_t Generator::other_warehouse(Random& random, int64_t home) const {

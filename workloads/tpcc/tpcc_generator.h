@@ -2,6 +2,7 @@
 //
 // A worker serves the terminals of its own warehouses: worker k of n those numbered k+1, k+1+n, ...; where
 // there are fewer warehouses than workers, several workers share one. Times rise by a millisecond a call.
+// Terminals are many such workers: those of a warehouse have its districts in turn.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@ class Generator : public CallGenerator {
   void stock_level(Random& random);
 
   int64_t home_warehouse(Random& random) const;
+  int64_t home_district() const;  // of a terminal
   int64_t other_warehouse(Random& random, int64_t home) const;
   int64_t customer(Random& random) const;
   // A customer's number and NULL, or (60%) NULL and a last name.

@@ -1,0 +1,77 @@
+// AcidSession: a client of a server whose transactions are stopped in the midst; Beside: a client that runs one
+// transaction beside it.
+//
+// Conflicts   a server may make a transaction wait, or refuse it (40001, 40P01): both isolate. A refused one is
+//             made again until it gets through, as a client would.
+// Errors      any other refusal ends the tests with the server's words.
+// Threads     an AcidSession has one owner. A Beside has a thread of its own from its constructor to finish().
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "cli/bench/target_connection.h"
+
+namespace mneme {
+
+struct AcidTarget {
+  Target target;
+  std::string isolation;  // of the sessions; empty: the server's own
+};
+
+class AcidSession {
+ public:
+  static Result<AcidSession> open(const AcidTarget& target);
+
+  // One statement inside of a transaction, or that is one. Returns whether it was done; false: it was refused
+  // for a conflict, the transaction is over, and conflict() has the SQLSTATE.
+  Result<bool> ask(const std::string& sql);
+  // The row that the last statement gave; empty: none, or several.
+  const TextRow& row() const { return row_; }
+  const std::string& conflict() const { return conflict_; }
+
+  // A statement that is a transaction: again until no conflict refuses it. Returns its row, if it has one.
+  Result<TextRow> settle(const std::string& sql);
+  // The same, of a procedure that is to raise an error. Returns its SQLSTATE; empty: it raised none.
+  Result<std::string> settle_error(const std::string& sql);
+  Result<std::vector<TextRow>> rows(const std::string& sql);
+  void roll_back();
+
+ private:
+  explicit AcidSession(std::unique_ptr<TargetConnection> connection) : connection_(std::move(connection)) {}
+
+  std::unique_ptr<TargetConnection> connection_;
+  TextRow row_;
+  std::string conflict_;
+};
+
+class Beside {
+ public:
+  // Begins: `statements`, within BEGIN and COMMIT if there are several, again until no conflict refuses them.
+  Beside(const AcidTarget& target, std::vector<std::string> statements);
+  ~Beside();
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+  // Gives it some time. Returns whether it has ended by then: it neither waits nor is refused.
+  bool ends_soon();
+  // Waits for its end. Returns the last row of each statement's, after each other.
+  Result<TextRow> finish();
+
+ private:
+  Result<TextRow> run();
+  Result<std::optional<TextRow>> attempt(AcidSession& session) const;
+
+  const AcidTarget target_;
+  const std::vector<std::string> statements_;
+  std::atomic<bool> has_ended_{false};     // the thread's; release, and acquire by ends_soon()
+  std::optional<Result<TextRow>> result_;  // the thread's until it has ended
+  std::thread thread_;
+};
+
+}  // namespace mneme
