@@ -226,8 +226,9 @@ struct AcidCommand {
     }
     const ClauseReport* const failure = report_.first_failure();
     if (failure == nullptr) return {};
-    return failed("{} of {} clauses of TPC-C failed on {}, the first of them {}",
-                  report_.count(AcidOutcome::kFailed), report_.clauses.size(), report_.target,
+    return failed("{} of the {} clauses that were tested failed on {}, the first of them {}",
+                  report_.count(AcidOutcome::kFailed),
+                  report_.clauses.size() - report_.count(AcidOutcome::kNotRun), report_.target,
                   failure->clause);
   }
 

@@ -5,10 +5,12 @@
 
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "cli/command/commands.h"
 #include "cli/command/served_standby.h"
+#include "cli/measure/metrics_page.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/option/checkpoint_settings.h"
 #include "cli/option/execution_option.h"
@@ -58,6 +60,7 @@ struct FollowCommand {
   bool promotes = false;
   bool as_is = false;
   bool serves = false;
+  std::optional<uint16_t> metrics;
   std::string gone_after;  // of the primary; empty: nobody looks
   ServerSettings server;
   std::string progress_name = "auto";
@@ -68,7 +71,11 @@ struct FollowCommand {
     if (as_is) return promote_directory();
     const Result<std::chrono::milliseconds> patience = primary_patience();
     if (!patience) return patience.error();
-    if (!serves) RETURN_IF_ERROR(ServerSettings::refuse(command, "--serve"));
+    if (!serves) {
+      RETURN_IF_ERROR(ServerSettings::refuse(command, "--serve"));
+      if (metrics)
+        return invalid_argument("--metrics is of a standby that serves: say --serve, too, or leave it out");
+    }
     FollowOptions options;
     options.standby.replay.threads = threads;
     options.standby.replay.batch_transactions = batch;
@@ -113,8 +120,15 @@ struct FollowCommand {
     progress.finish();
     if (!opened) return opened.error();
     Follower& follower = **opened;
+    Result<std::unique_ptr<MetricsPage>> page = std::unique_ptr<MetricsPage>();
     if (served) {
       RETURN_IF_ERROR(served->start(directory, follower, embedding(*wanted_execution)));
+      page = MetricsPage::open_if(metrics, output, [&follower, &served](MetricList& list) {
+        add_database(list, *follower.standby().working());
+        add_clients(list, served->server().counters());
+        add_lag(list, follower.lag());
+      });
+      if (!page) return page.error();
       tell_ready(served->server());
     }
     output.text(fmt::format(
@@ -212,6 +226,16 @@ struct FollowCommand {
       now.fields = lag_json(lag);
       return now;
     };
+  }
+
+  static void add_lag(MetricList& list, const FollowLag& lag) {
+    list.gauge("mneme_standby_lag_seconds", "How far the state is behind the primary's.", lag.seconds);
+    list.gauge("mneme_standby_lag_bytes", "What was received, and not replayed yet.",
+               static_cast<double>(lag.bytes));
+    list.gauge("mneme_standby_replayed_lsn", "All records below it are in the rows.",
+               static_cast<double>(lag.replayed.value));
+    list.counter("mneme_standby_transactions_total", "Transactions that were replayed.",
+                 static_cast<double>(lag.total_transactions));
   }
 
   static std::string lag_text(const FollowLag& lag) {
@@ -333,6 +357,7 @@ void add_follow_command(CLI::App& program, Action& chosen) {
   take("--promote", command->promotes);
   take("--promote-when-primary-gone", command->gone_after);
   take("--serve", command->serves);
+  take("--metrics", command->metrics);
   command->server.add_options(*app);
   CLI::Option* as_is = take("--promote-as-is", command->as_is);
   for (CLI::Option* option : app->get_options()) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include "base/interrupted_cores.h"
@@ -9,6 +10,7 @@
 #include "cli/measure/by_the_book.h"
 #include "cli/measure/demand_study.h"
 #include "cli/measure/driver.h"
+#include "cli/measure/metrics_page.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/measure/second_by_second.h"
 #include "cli/measure/touch_ahead.h"
@@ -50,6 +52,7 @@ struct RunCommand {
   double rate = 0;
   std::string arrivals = "uniform";
   uint32_t terminals = 0;
+  std::optional<uint16_t> metrics;
   std::string histogram;
   ExecutionOption execution;
   ConcurrencyOption concurrency;
@@ -211,7 +214,19 @@ struct RunCommand {
     const TouchedAhead touched = touch_ahead.touch(workload, program, database, options, output);
     Progress progress(output.quiet());
     progress.stage("run", "", options.transactions.value_or(0), "transactions");
-    options.progress = [&progress](const RunProgress& run) {
+    std::atomic<uint64_t> committed{0};  // a number to look at: relaxed
+    const Result<std::unique_ptr<MetricsPage>> page =
+        MetricsPage::open_if(metrics, output, [&committed, &database, durable](MetricList& list) {
+          list.counter("mneme_transactions_committed_total",
+                       "Calls that were acknowledged, the warm-up's included.",
+                       static_cast<double>(committed.load(std::memory_order_relaxed)));
+          if (durable != nullptr) return add_database(list, durable->working());
+          list.gauge("mneme_memory_bytes", "Memory of rows and indexes, free room included.",
+                     static_cast<double>(database.memory_bytes()));
+        });
+    if (!page) return page.error();
+    options.progress = [&progress, &committed](const RunProgress& run) {
+      committed.store(run.committed, std::memory_order_relaxed);
       if (!run.seconds_total || run.per_second == 0) return progress.update({.done = run.committed});
       progress.update(
           {.done = run.committed, .pace = Progress::Pace{run.per_second, *run.seconds_total - run.seconds}});
@@ -506,6 +521,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
   take("--rate", command->rate);
   take("--arrivals", command->arrivals);
   take("--terminals", command->terminals);
+  take("--metrics", command->metrics);
   take("--histogram", command->histogram);
   command->content.add_options(*app);
   take("--commit", command->commit);

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command/commands.h"
 #include "cli/command/stop_signals.h"
+#include "cli/measure/metrics_page.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/measure/workload_database.h"
 #include "cli/option/checkpoint_settings.h"
@@ -54,6 +56,7 @@ struct ServeCommand {
   ExecutionOption execution;
   ConcurrencyOption concurrency;
   OpenOption open;
+  std::optional<uint16_t> metrics;
   Output output;
 
   Result<void> run(const CLI::App& command) {
@@ -100,6 +103,12 @@ struct ServeCommand {
     const auto schedule = checkpoints.start((*database)->working(), (*database)->recovered(), &output);
     Result<std::unique_ptr<Server>> started = Server::start(**database, *options);
     if (!started) return started.error();
+    const Result<std::unique_ptr<MetricsPage>> page = MetricsPage::open_if(
+        metrics, output, [&database = **database, &server = **started](MetricList& list) {
+          add_database(list, database.working());
+          add_clients(list, server.counters());
+        });
+    if (!page) return page.error();
     database_server = started->get();
     stop_on_signals(stop_database_server);
     tell_ready(**started);
@@ -169,6 +178,7 @@ void add_serve_command(CLI::App& program, Action& chosen) {
   take("--log", command->content.log);
   command->server.add_options(*app);
   take("--threads", command->threads);
+  take("--metrics", command->metrics);
   command->execution.add_option(*app);
   command->concurrency.add_options(*app);
   command->open.add_option(*app);

@@ -42,12 +42,22 @@ std::optional<size_t> size_of(std::string_view text) {
   return number << shift;
 }
 
-double expected_calls(const DriverOptions& options, uint32_t workers) {
+// Calls a second of users who key in and think: each at most one in its shortest keying time.
+std::optional<double> most_by_terminals(const Workload& workload, const DriverOptions& options) {
+  if (options.terminals == 0) return std::nullopt;
+  double shortest = std::numeric_limits<double>::max();
+  for (const TerminalRules::Times& times : workload.terminal_rules()->times)
+    shortest = std::min(shortest, times.keying_seconds);
+  return options.terminals / shortest;
+}
+
+double expected_calls(const Workload& workload, const DriverOptions& options, uint32_t workers) {
   if (options.transactions) return static_cast<double>(*options.transactions);
   const double seconds = options.warmup_seconds + options.duration_seconds;
   const double per_second =
       options.session.native.empty() ? kInterpretedCallsPerSecond : kNativeCallsPerSecond;
-  return seconds * std::min(options.rate.value_or(per_second * workers), per_second * workers);
+  const double most = per_second * workers;
+  return seconds * std::min(options.rate.value_or(most_by_terminals(workload, options).value_or(most)), most);
 }
 
 }  // namespace
@@ -68,7 +78,7 @@ TouchedAhead TouchAheadOption::touch(const Workload& workload, const Program& pr
   const size_t wanted = wanted_size
                             ? *wanted_size
                             : static_cast<size_t>(expected_growth_per_call(workload, program, database) *
-                                                  expected_calls(options, database.worker_count()));
+                                                  expected_calls(workload, options, database.worker_count()));
   if (wanted == 0) return {};
   size_t bytes = wanted;
   if (const std::optional<size_t> available = available_memory_bytes())

@@ -137,6 +137,10 @@ constexpr OptionRow kTable[] = {
      "answer, and "
      "think (5.2.5): at most 12.86 tpmC a warehouse; without it the next call follows at once",
      false, positive},
+    {kRun, "--metrics",
+     "serve numbers of the process on http://127.0.0.1:PORT/metrics meanwhile, in Prometheus' text format; "
+     "0: a port that "
+     "is free"},
     {kRun, "--histogram",
      "write the latencies of each second and procedure to this file, as an interval log that HdrHistogram's "
      "tools read",

@@ -27,6 +27,8 @@ NOT_RUN = {
     "build/mneme run tpcc --log-device nats": "needs a NATS server at that address; replicated_test has one",
     "build/mneme serve": "serves until it is stopped; serve_test has servers",
     "build/mneme bench": "needs servers at those addresses; bench_test has two",
+    "build/mneme acid": "takes a minute; acid_test runs it with fewer crashes",
+    "build/mneme run tpcc --metrics": "takes a port that another process may have; metrics_test has pages",
     "build/mneme follow": "follows until it is stopped; follow_test has standbys",
     "build/mneme experiment mneme-table-1": "takes minutes; experiment_test runs others",
     "build/mneme experiment examples": "takes minutes; own_experiment_test runs it with --quick",
