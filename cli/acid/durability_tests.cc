@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <tuple>
@@ -84,25 +85,29 @@ Result<RoundFound> crash_once(const DurabilityTest& test, const Workload& worklo
   if (!before) return before.error();
   const uint64_t wanted = std::uniform_int_distribution<uint64_t>(kFewestOrders, kMostOrders)(random);
   Successes successes;
-  bool has_crashed = false;
+  std::atomic<bool> has_crashed{false};  // set here, read by the clients; relaxed: nothing is handed over
   Result<void> crashed;
   BenchOptions options;
   options.clients = test.clients;
   options.duration_seconds = kLongestRound;
   options.isolation = target.isolation;
   options.ends_with_server = true;
+  // A command that was to end the server may not have.
+  options.is_interrupted = [&] {
+    return has_crashed.load(std::memory_order_relaxed) || Interrupt::has_come();
+  };
   options.committed = [&](const Call& call, std::span<const Argument> results) {
     successes.add(call, results);
   };
   options.progress = [&](const RunProgress&) {
-    if (has_crashed || successes.size() < wanted) return;
-    has_crashed = true;
+    if (has_crashed.load(std::memory_order_relaxed) || successes.size() < wanted) return;
     crashed = server.crash();
+    has_crashed.store(true, std::memory_order_relaxed);
   };
   const Result<RoundReport> driven = drive_target(workload, program, target.target, round, options);
   RETURN_IF_ERROR(crashed);
   if (!driven) return driven.error();
-  if (!has_crashed && !Interrupt::has_come()) {
+  if (!has_crashed.load(std::memory_order_relaxed) && !Interrupt::has_come()) {
     return failed("{} New-Orders were acknowledged in {}, and {} were waited for: nothing was crashed",
                   successes.size(), seconds_text(kLongestRound), wanted);
   }

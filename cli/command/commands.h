@@ -30,6 +30,8 @@ void add_logd_command(CLI::App& program, Action& chosen);
 void add_follow_command(CLI::App& program, Action& chosen);
 void add_bench_command(CLI::App& program, Action& chosen);
 void add_acid_command(CLI::App& program, Action& chosen);
+void add_completion_command(CLI::App& program, Action& chosen);
+void add_manual_command(CLI::App& program, Action& chosen);
 void add_experiment_command(CLI::App& program, Action& chosen);
 void add_compare_command(CLI::App& program, Action& chosen);
 

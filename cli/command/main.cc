@@ -11,6 +11,7 @@
 
 #include "base/exhaustion.h"
 #include "cli/command/commands.h"
+#include "cli/option/help_text.h"
 #include "cli/output/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/output/parse_error_text.h"
@@ -56,6 +57,8 @@ int main(int argc, char** argv) {
   program.failure_message([](const CLI::App* app, const CLI::Error& error) {
     return fmt::format("mneme: {}\n", mneme::parse_error_text(*app, error));
   });
+  program.formatter(std::make_shared<mneme::HelpFormatter>());
+  program.set_help_all_flag("--help-all", "all options, with all that there is to say of them");
   program.set_version_flag("--version", mneme::version_text(mneme::this_build()));
   mneme::Action chosen;
   mneme::add_commands(program, chosen);

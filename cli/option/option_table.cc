@@ -67,6 +67,16 @@ std::string listed_log_buffers() {
   return names;
 }
 
+constexpr OptionRow rare(OptionRow row) {
+  row.is_rare = true;
+  return row;
+}
+
+constexpr OptionRow in(OptionUnit unit, OptionRow row) {
+  row.unit = unit;
+  return row;
+}
+
 constexpr OptionRow kTable[] = {
     // The directory and threads of a command
     {kCommand, "directory",
@@ -112,7 +122,8 @@ constexpr OptionRow kTable[] = {
      "records "
      "(default 0.99)"},
     {kWorkload, "--ycsb", "ycsb: the core workload, A to F", kShown},
-    {kWorkload, "--field-bytes", "ycsb: the length of each of a record's ten fields", kShown, positive},
+    in(OptionUnit::kBytes,
+       {kWorkload, "--field-bytes", "ycsb: the length of each of a record's ten fields", kShown, positive}),
 
     // A run
     {kRun, "--resume", "continue with the database in the directory: recover it, then run"},
@@ -120,12 +131,13 @@ constexpr OptionRow kTable[] = {
      "of a database that is there: recovered: its whole log is replayed before anything runs; on-demand: "
      "transactions run at once, and each waits for the rows that it touches (logs of calls)",
      kShown},
-    {kRun, "--duration",
-     "seconds: of the run; acid: of the load before the conditions are checked; demo: until the kill; "
-     "logbench: for each buffer and round",
-     kShown, positive},
+    in(OptionUnit::kSeconds,
+       {kRun, "--duration",
+        "seconds: of the run; acid: of the load before the conditions are checked; demo: until the kill; "
+        "logbench: for each buffer and round",
+        kShown, positive}),
     {kRun, "--transactions", "run this many calls in place of a duration", false, not_negative},
-    {kRun, "--warmup", "seconds that are not measured", kShown, not_negative},
+    in(OptionUnit::kSeconds, {kRun, "--warmup", "seconds that are not measured", kShown, not_negative}),
     {kRun, "--rate",
      "open loop: calls a second over all workers, due as --arrivals says; a call's latency counts from the "
      "moment it was due, however late it began",
@@ -154,25 +166,28 @@ constexpr OptionRow kTable[] = {
      "native: procedures are compiled to machine code, or interpreted if there is no compiler; interpreted",
      kShown},
     {kRun, "--cc", "concurrency control: occ: optimistic; 2pl: two-phase locking, with wait-die", kShown},
-    {kRun, "--elr",
-     "early lock release, of 2pl: on: rows are unlocked once the commit is in the log's buffer; off: written "
-     "rows stay locked until it is durable",
-     kShown},
-    {kRun, "--prefetch", "on: rows that a call's arguments name are fetched before it runs; off", kShown},
-    {kRun, "--touch-ahead",
-     "memory for new rows that the kernel provides before the run, which takes time: auto: as much as the "
-     "procedures will insert; off; or a size as in 512MiB",
-     kShown},
-    {kRun, "--worker-cores",
-     "auto: workers avoid the cores that serve the interrupts of the data directory's disk if there are "
-     "enough "
-     "others; any",
-     kShown,
-     +[]() -> CLI::Validator {
-       return CLI::IsMember({"auto", "any"});
-     }},
-    {kRun, "--huge-pages", "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off", kShown,
-     on_or_off},
+    rare({kRun, "--elr",
+          "early lock release, of 2pl: on: rows are unlocked once the commit is in the log's buffer; off: "
+          "written "
+          "rows stay locked until it is durable",
+          kShown}),
+    rare({kRun, "--prefetch", "on: rows that a call's arguments name are fetched before it runs; off",
+          kShown}),
+    rare({kRun, "--touch-ahead",
+          "memory for new rows that the kernel provides before the run, which takes time: auto: as much as "
+          "the "
+          "procedures will insert; off; or a size as in 512MiB",
+          kShown}),
+    rare({kRun, "--worker-cores",
+          "auto: workers avoid the cores that serve the interrupts of the data directory's disk if there are "
+          "enough "
+          "others; any",
+          kShown,
+          +[]() -> CLI::Validator {
+            return CLI::IsMember({"auto", "any"});
+          }}),
+    rare({kRun, "--huge-pages", "on; off: rows and indexes on pages of 4 KiB, to compare, with --log off",
+          kShown, on_or_off}),
 
     // The log's records
     {kLogContent, "--log",
@@ -181,16 +196,17 @@ constexpr OptionRow kTable[] = {
      "locations; all: all of it, to compare; off (run alone): nothing is durable, no directory is used; sql: "
      "with --create",
      kShown},
-    {kLogContent, "--tuple-image",
-     "what the log of rows holds of an updated row: full: all of it; changed: its key, and the columns with "
-     "new "
-     "values",
-     kShown},
-    {kLogContent, "--adhoc",
-     "percent of transactions, drawn at random, that are logged as ad-hoc ones: by the rows that they "
-     "changed, "
-     "among calls",
-     kShown, percent},
+    rare({kLogContent, "--tuple-image",
+          "what the log of rows holds of an updated row: full: all of it; changed: its key, and the columns "
+          "with "
+          "new "
+          "values",
+          kShown}),
+    rare({kLogContent, "--adhoc",
+          "percent of transactions, drawn at random, that are logged as ad-hoc ones: by the rows that they "
+          "changed, "
+          "among calls",
+          kShown, percent}),
 
     // The log's buffer
     {kLogBuffer, "--log-buffer",
@@ -198,41 +214,45 @@ constexpr OptionRow kTable[] = {
      "own; or distributed: several streams, one a socket; or all (logbench alone): one after the other, to "
      "compare",
      kShown, nullptr, false, 0, listed_log_buffers},
-    {kLogBuffer, "--slots", "of a consolidation array (consolidation, hybrid, delegated, socket)", kShown,
-     positive},
-    {kLogBuffer, "--grasshopper", "both; crawl or hop alone, to compare", kShown},
-    {kLogBuffer, "--hop-distance",
-     "bytes, a power of two: grasshopper's ranges; without it 4 MiB, or a quarter of the ring", false,
-     positive},
-    {kLogBuffer, "--scan-bits", "1: scan sets and tests its bitmap bit by bit; 64: word by word", kShown,
-     +[]() -> CLI::Validator {
-       return CLI::IsMember({uint32_t{1}, uint32_t{64}});
-     }},
-    {kLogBuffer, "--loggers",
-     "epoch: number of loggers; without it one for eight workers, and at least one for each directory", false,
-     positive},
-    {kLogBuffer, "--epoch", "epoch: as 5ms: how long an epoch lasts at most", kShown},
-    {kLogBuffer, "--streams",
-     "distributed: number of streams; without it one a NUMA node, and at least two. Workers write to a "
-     "stream "
-     "of their node; on a machine with one node, streams are assigned to them in turns",
-     false, positive},
-    {kLogBuffer, "--stream-buffer", "distributed: each stream's buffer, one of those of --log-buffer",
-     kShown},
-    {kLogBuffer, "--partition",
-     "distributed: transaction: a record goes to its worker's stream; page: the changes of a row go to the "
-     "stream of its page, a range of row slots",
-     kShown},
-    {kLogBuffer, "--stream-latency",
-     "distributed, as 0,2ms: as --device-latency, for the streams in turns, so that some are slower", false,
-     nullptr, false, ','},
-    {kLogBuffer, "--group-commit",
-     "distributed, in persistent memory (--log-device nvm): passive: workers fence their records, and a "
-     "daemon "
-     "finds the position up to which all have; durable-cache: caches survive a crash, too, so nothing is "
-     "fenced; "
-     "none: a transaction counts as durable once its own record is fenced, so that a crash test must fail",
-     kShown},
+    rare({kLogBuffer, "--slots", "of a consolidation array (consolidation, hybrid, delegated, socket)",
+          kShown, positive}),
+    rare({kLogBuffer, "--grasshopper", "both; crawl or hop alone, to compare", kShown}),
+    rare(in(OptionUnit::kBytes,
+            {kLogBuffer, "--hop-distance",
+             "bytes, a power of two: grasshopper's ranges; without it 4 MiB, or a quarter of the ring", false,
+             positive})),
+    rare({kLogBuffer, "--scan-bits", "1: scan sets and tests its bitmap bit by bit; 64: word by word", kShown,
+          +[]() -> CLI::Validator {
+            return CLI::IsMember({uint32_t{1}, uint32_t{64}});
+          }}),
+    rare({kLogBuffer, "--loggers",
+          "epoch: number of loggers; without it one for eight workers, and at least one for each directory",
+          false, positive}),
+    rare({kLogBuffer, "--epoch", "epoch: as 5ms: how long an epoch lasts at most", kShown}),
+    rare({kLogBuffer, "--streams",
+          "distributed: number of streams; without it one a NUMA node, and at least two. Workers write to a "
+          "stream "
+          "of their node; on a machine with one node, streams are assigned to them in turns",
+          false, positive}),
+    rare({kLogBuffer, "--stream-buffer", "distributed: each stream's buffer, one of those of --log-buffer",
+          kShown}),
+    rare({kLogBuffer, "--partition",
+          "distributed: transaction: a record goes to its worker's stream; page: the changes of a row go to "
+          "the "
+          "stream of its page, a range of row slots",
+          kShown}),
+    rare({kLogBuffer, "--stream-latency",
+          "distributed, as 0,2ms: as --device-latency, for the streams in turns, so that some are slower",
+          false, nullptr, false, ','}),
+    rare(
+        {kLogBuffer, "--group-commit",
+         "distributed, in persistent memory (--log-device nvm): passive: workers fence their records, and a "
+         "daemon "
+         "finds the position up to which all have; durable-cache: caches survive a crash, too, so nothing is "
+         "fenced; "
+         "none: a transaction counts as durable once its own record is fenced, so that a crash test must "
+         "fail",
+         kShown}),
 
     // The log's device
     {kLogDevice, "--log-device", "{}", kShown, nullptr, false, 0, log_device_help},
@@ -245,84 +265,100 @@ constexpr OptionRow kTable[] = {
     {kLogDevice, "--log-key",
      "remote: the file with the servers' key, for TLS; without it, servers on Unix sockets and loopback "
      "only"},
-    {kLogDevice, "--log-files",
-     "remote, nats, kafka: number of segments that the log goes round in; half full, it has a checkpoint "
-     "taken, "
-     "and full, it waits for it",
-     kShown, between<uint32_t{3}, uint32_t{256}>},
-    {kLogDevice, "--log-stream",
-     "nats, kafka: the name of the stream or topic; without it one that is the database's alone; follow: in "
-     "place of the name in the primary's manifest"},
-    {kLogDevice, "--log-replicas", "nats, kafka: copies that the servers keep", kShown,
-     between<uint32_t{1}, uint32_t{5}>},
-    {kLogDevice, "--log-patience",
-     "nats, kafka: after so many seconds without an acknowledgement the log is saved in the data directory, "
-     "and "
-     "the engine ends",
-     kShown, between<uint32_t{1}, uint32_t{3600}>},
-    {kLogDevice, "--log-directory",
-     "striped: one for each stripe; --log-buffer epoch and distributed: for the loggers or streams in turns: "
-     "absolute, or inside the data directory; without it stripe-1 and stripe-2 there, or itself"},
+    rare(
+        {kLogDevice, "--log-files",
+         "remote, nats, kafka: number of segments that the log goes round in; half full, it has a checkpoint "
+         "taken, "
+         "and full, it waits for it",
+         kShown, between<uint32_t{3}, uint32_t{256}>}),
+    rare({kLogDevice, "--log-stream",
+          "nats, kafka: the name of the stream or topic; without it one that is the database's alone; "
+          "follow: in "
+          "place of the name in the primary's manifest"}),
+    rare({kLogDevice, "--log-replicas", "nats, kafka: copies that the servers keep", kShown,
+          between<uint32_t{1}, uint32_t{5}>}),
+    rare(in(OptionUnit::kSeconds, {kLogDevice, "--log-patience",
+                                   "nats, kafka: after so many seconds without an acknowledgement the log is "
+                                   "saved in the data directory, "
+                                   "and "
+                                   "the engine ends",
+                                   kShown, between<uint32_t{1}, uint32_t{3600}>})),
+    rare({kLogDevice, "--log-directory",
+          "striped: one for each stripe; --log-buffer epoch and distributed: for the loggers or streams in "
+          "turns: "
+          "absolute, or inside the data directory; without it stripe-1 and stripe-2 there, or itself"}),
     {kLogDevice, "--device-latency",
      "as 100us: no flush of the log takes less, however fast the device is; auto: 1.2us of nvm, nothing is "
      "added "
      "to others",
      kShown},
-    {kLogDevice, "--io",
-     "uring; uring-polled: a kernel thread takes a processor and saves system calls; threads: pwrite and "
-     "fdatasync on threads; inline: the same by a thread that waits for its record, or by the flusher's",
-     kShown},
-    {kLogDevice, "--io-sync",
-     "flush: an fdatasync after each write; write-through: writes that are durable when they end", kShown},
-    {kLogDevice, "--io-registered", "on: io_uring knows the log's buffers and files beforehand; off", kShown,
-     on_or_off},
-    {kLogDevice, "--io-depth", "writes in flight at most", kShown, between<uint32_t{1}, kMostInFlight>},
-    {kLogDevice, "--io-unit",
-     "bytes of one write, at most: a multiple of 4096; a write is sent as soon as this many have gathered",
-     kShown, positive},
-    {kLogDevice, "--flush-interval",
-     "microseconds for which records gather for one flush, or between two looks of the daemon of passive "
-     "group "
-     "commit; 0: greedy, the next flush begins when the last one ends; auto: four flushes' "
-     "length, from 250 to 2000, if the log has a processor to itself, 2000 if workers need them all, 100 for "
-     "the daemon. A synchronous commit does not wait for it",
-     kShown},
-    {kLogDevice, "--flush-bytes",
-     "flush sooner when this many bytes have gathered; without it --io-unit; of a ring in persistent memory "
-     "a "
-     "quarter",
-     false, positive},
-    {kLogDevice, "--flush-records", "flush sooner when about this many records have gathered", false,
-     positive},
+    rare(
+        {kLogDevice, "--io",
+         "uring; uring-polled: a kernel thread takes a processor and saves system calls; threads: pwrite and "
+         "fdatasync on threads; inline: the same by a thread that waits for its record, or by the flusher's",
+         kShown}),
+    rare({kLogDevice, "--io-sync",
+          "flush: an fdatasync after each write; write-through: writes that are durable when they end",
+          kShown}),
+    rare({kLogDevice, "--io-registered", "on: io_uring knows the log's buffers and files beforehand; off",
+          kShown, on_or_off}),
+    rare({kLogDevice, "--io-depth", "writes in flight at most", kShown, between<uint32_t{1}, kMostInFlight>}),
+    rare(in(OptionUnit::kBytes, {kLogDevice, "--io-unit",
+                                 "bytes of one write, at most: a multiple of 4096; a write is sent as soon "
+                                 "as this many have gathered",
+                                 kShown, positive})),
+    in(OptionUnit::kMicroseconds,
+       {kLogDevice, "--flush-interval",
+        "microseconds for which records gather for one flush, or between two looks of the daemon of passive "
+        "group "
+        "commit; 0: greedy, the next flush begins when the last one ends; auto: four flushes' "
+        "length, from 250 to 2000, if the log has a processor to itself, 2000 if workers need them all, 100 "
+        "for "
+        "the daemon. A synchronous commit does not wait for it",
+        kShown}),
+    rare(in(OptionUnit::kBytes, {kLogDevice, "--flush-bytes",
+                                 "flush sooner when this many bytes have gathered; without it --io-unit; of "
+                                 "a ring in persistent memory "
+                                 "a "
+                                 "quarter",
+                                 false, positive})),
+    rare({kLogDevice, "--flush-records", "flush sooner when about this many records have gathered", false,
+          positive}),
 
     // Checkpoints
-    {kCheckpoint, "--checkpoint-every",
-     "a checkpoint every so many seconds, or, with replay:SECONDS, once replaying the log behind the last "
-     "one "
-     "would take so long; off",
-     kShown},
-    {kCheckpoint, "--checkpoint-share",
-     "percent of a processor that a checkpoint takes; auto: all of one that no worker needs, else 6", kShown},
-    {kCheckpoint, "--checkpoint-threads", "threads that write a checkpoint", kShown, positive},
-    {kCheckpoint, "--log-archive",
-     "run: the directory for log segments and checkpoints that a checkpoint has replaced; without it they "
-     "are "
-     "removed; recover, verify: that directory: all of its history is replayed, not only the log behind the "
-     "last checkpoint"},
+    in(OptionUnit::kSeconds,
+       {kCheckpoint, "--checkpoint-every",
+        "a checkpoint every so many seconds, or, with replay:SECONDS, once replaying the log behind the last "
+        "one "
+        "would take so long; off",
+        kShown}),
+    rare({kCheckpoint, "--checkpoint-share",
+          "percent of a processor that a checkpoint takes; auto: all of one that no worker needs, else 6",
+          kShown}),
+    rare({kCheckpoint, "--checkpoint-threads", "threads that write a checkpoint", kShown, positive}),
+    rare({kCheckpoint, "--log-archive",
+          "run: the directory for log segments and checkpoints that a checkpoint has replaced; without it "
+          "they "
+          "are "
+          "removed; recover, verify: that directory: all of its history is replayed, not only the log behind "
+          "the "
+          "last checkpoint"}),
 
     // Recovery and standbys
     {kReplay, "--scheme", "{}; default: the fastest that the log serves", kShown, nullptr, false, 0,
      listed_schemes},
     {kReplay, "--replay", "clr-p: pipelined, synchronous or static", kShown},
-    {kReplay, "--replay-order",
-     "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are skipped; default: "
-     "reverse, but forward where updates hold the changed columns alone",
-     kShown},
-    {kReplay, "--batch", "transactions a log batch", kShown, positive},
-    {kReplay, "--lanes",
-     "clr-p: number of lanes that a block is cut into; 0: as many as its share of the work demands of the "
-     "threads",
-     kShown, between<0, 4096>},
+    rare({kReplay, "--replay-order",
+          "llr, llr-p, plr: forward; reverse: the newest image of a row first, older ones are skipped; "
+          "default: "
+          "reverse, but forward where updates hold the changed columns alone",
+          kShown}),
+    rare({kReplay, "--batch", "transactions a log batch", kShown, positive}),
+    rare({kReplay, "--lanes",
+          "clr-p: number of lanes that a block is cut into; 0: as many as its share of the work demands of "
+          "the "
+          "threads",
+          kShown, between<0, 4096>}),
     {kReplay, "--on-demand",
      "clr-p: open the database once the log is read, and run its workload's calls on so many workers while "
      "the rest is replayed; they are rolled back; 0: nobody asks for anything",
@@ -331,10 +367,11 @@ constexpr OptionRow kTable[] = {
      "clr-p: measure the replay's steps on one thread, and report how long it would take on these numbers of "
      "cores: 2,8,40; lanes are cut for the largest",
      false, positive, false, ','},
-    {kReplay, "--memory-bandwidth",
-     "clr-p, with --simulate-cores: what the simulated machine's memory gives all of its cores, in GB/s; "
-     "default: what this machine's gives its own",
-     false, positive},
+    rare(
+        {kReplay, "--memory-bandwidth",
+         "clr-p, with --simulate-cores: what the simulated machine's memory gives all of its cores, in GB/s; "
+         "default: what this machine's gives its own",
+         false, positive}),
     {kReplay, "--progress",
      "auto: a line on a terminal, and nothing elsewhere; lines: plain lines on standard error; json: JSON "
      "lines "
@@ -347,10 +384,11 @@ constexpr OptionRow kTable[] = {
      false, writable_file},
     {kReplay, "--from",
      "the primary's data directory, at work or not: copied first, into a directory without a database"},
-    {kReplay, "--checkpoint-log",
-     "take a checkpoint once so many MiB of the log have been replayed, and remove the log below it here; 0: "
-     "none",
-     kShown, between<uint64_t{0}, uint64_t{1} << 20>},
+    rare(in(OptionUnit::kMebibytes, {kReplay, "--checkpoint-log",
+                                     "take a checkpoint once so many MiB of the log have been replayed, and "
+                                     "remove the log below it here; 0: "
+                                     "none",
+                                     kShown, between<uint64_t{0}, uint64_t{1} << 20>})),
     {kReplay, "--promote",
      "promote at once: replay all that the log holds, and end as a database to work on"},
     {kReplay, "--promote-when-primary-gone",
@@ -361,32 +399,38 @@ constexpr OptionRow kTable[] = {
      "answer PostgreSQL's clients meanwhile, as `mneme serve` does: they read a state that the primary had, "
      "and may "
      "write once the standby is promoted, which goes on in this process, on the same replicated log"},
-    {kReplay, "--promote-as-is",
-     "promote what the directory holds, if its replicated log is lost: asks no servers, and does not stop "
-     "another engine from continuing"},
+    rare({kReplay, "--promote-as-is",
+          "promote what the directory holds, if its replicated log is lost: asks no servers, and does not "
+          "stop "
+          "another engine from continuing"}),
 
     // How procedures are taken apart
-    {kAnalysis, "--conflicts",
-     "clr-p: what puts calls in order: column: a common column that one writes, or rows that are inserted or "
-     "deleted; table: a common table that one writes, as in the paper",
-     kShown},
-    {kAnalysis, "--elide",
-     "clr-p: what is known to order nothing: none, or a list of unwritten (columns that no procedure writes; "
-     "implied by --conflicts column), insert-only (tables that are only inserted into), increments (of "
-     "columns "
-     "that are only added to); default: all of them by column, none by table; if none of these four options "
-     "is "
-     "given and the log has ad-hoc transactions, all but increments",
-     kShown},
-    {kAnalysis, "--decompose",
-     "clr-p: pacman: procedures are cut into slices; chopping: as far as transaction chopping allows, and "
-     "whole: not at all, which is serial replay with look-ups ahead and without needless reads, both to "
-     "compare",
-     kShown},
-    {kAnalysis, "--coalesce",
-     "clr-p: on: slices that nothing requires to be separate are joined; off; default: on by column, off by "
-     "table",
-     kShown},
+    rare({kAnalysis, "--conflicts",
+          "clr-p: what puts calls in order: column: a common column that one writes, or rows that are "
+          "inserted or "
+          "deleted; table: a common table that one writes, as in the paper",
+          kShown}),
+    rare({kAnalysis, "--elide",
+          "clr-p: what is known to order nothing: none, or a list of unwritten (columns that no procedure "
+          "writes; "
+          "implied by --conflicts column), insert-only (tables that are only inserted into), increments (of "
+          "columns "
+          "that are only added to); default: all of them by column, none by table; if none of these four "
+          "options "
+          "is "
+          "given and the log has ad-hoc transactions, all but increments",
+          kShown}),
+    rare({kAnalysis, "--decompose",
+          "clr-p: pacman: procedures are cut into slices; chopping: as far as transaction chopping allows, "
+          "and "
+          "whole: not at all, which is serial replay with look-ups ahead and without needless reads, both to "
+          "compare",
+          kShown}),
+    rare({kAnalysis, "--coalesce",
+          "clr-p: on: slices that nothing requires to be separate are joined; off; default: on by column, "
+          "off by "
+          "table",
+          kShown}),
 
     // Options of one command
     {kCommand, "--in", "where to put the demo's directory", kShown},
@@ -394,26 +438,30 @@ constexpr OptionRow kTable[] = {
     {kCommand, "--rounds",
      "crash: crashes; acid: crashes of each kind; logbench: measurements, of which the median is shown",
      kShown, positive},
-    {kCommand, "--longest-run", "seconds after which the kill comes at the latest", kShown, positive},
-    {kCommand, "--hook",
-     "a shell command that disturbs the run, for instance the log's servers. Each round runs it twice and "
-     "waits "
-     "for it: with the word \"answered\" behind it once the first call is answered, and with \"killed\" "
-     "before "
-     "the recovery. MNEME_ENGINE_PROCESS is the engine's process id"},
-    {kCommand, "--may-end",
-     "an engine that ends by itself, as one does that has lost the majority of its log's servers, counts "
-     "like "
-     "one that was killed: it does not fail the test"},
+    in(OptionUnit::kSeconds,
+       {kCommand, "--longest-run", "seconds after which the kill comes at the latest", kShown, positive}),
+    rare({kCommand, "--hook",
+          "a shell command that disturbs the run, for instance the log's servers. Each round runs it twice "
+          "and "
+          "waits "
+          "for it: with the word \"answered\" behind it once the first call is answered, and with \"killed\" "
+          "before "
+          "the recovery. MNEME_ENGINE_PROCESS is the engine's process id"}),
+    rare(
+        {kCommand, "--may-end",
+         "an engine that ends by itself, as one does that has lost the majority of its log's servers, counts "
+         "like "
+         "one that was killed: it does not fail the test"}),
     {kCommand, "--limit", "records to show", kShown, not_negative},
-    {kCommand, "--record-bytes", "of a record, header included", kShown, positive},
+    in(OptionUnit::kBytes, {kCommand, "--record-bytes", "of a record, header included", kShown, positive}),
     {kCommand, "--work", "private work between two inserts, as 200ns", kShown},
     {kCommand, "--outliers", "BYTES:PCT: so many of the records have this size instead"},
-    {kCommand, "--bytes",
-     "insert so many in place of a duration, into segments that are ready before, until all is durable: "
-     "measures "
-     "the flusher's bandwidth",
-     false, positive},
+    in(OptionUnit::kBytes,
+       {kCommand, "--bytes",
+        "insert so many in place of a duration, into segments that are ready before, until all is durable: "
+        "measures "
+        "the flusher's bandwidth",
+        false, positive}),
     {kCommand, "--listen",
      "HOST:PORT, of TCP; port 0: one that is free; serve: on loopback, and elsewhere with --tls-cert and "
      "--auth "
@@ -421,9 +469,10 @@ constexpr OptionRow kTable[] = {
      "one of those two alone 127.0.0.1:7433"},
     {kCommand, "--auth", "trust: clients are who they say; scram: they show it by a password (SCRAM-SHA-256)",
      kShown,
-     +[]() -> CLI::Validator {
-       return CLI::IsMember({"trust", "scram"});
-     }},
+     +[]() -> CLI::
+               Validator {
+                 return CLI::IsMember({"trust", "scram"});
+               }},
     {kCommand, "--users",
      "a file with a line a user, NAME SECRET: the password, or a verifier as PostgreSQL keeps it "
      "(SCRAM-SHA-256$...)"},
@@ -435,12 +484,13 @@ constexpr OptionRow kTable[] = {
     {kCommand, "--tls",
      "offered: clients on loopback may use TLS, and those elsewhere must; required: all over TCP must",
      kShown,
-     +[]() -> CLI::Validator {
-       return CLI::IsMember({"offered", "required"});
-     }},
-    {kCommand, "--connections", "clients at the same time", kShown, positive},
-    {kCommand, "--blocks", "transaction blocks that are open at the same time; clients beyond them wait",
-     kShown, positive},
+     +[]() -> CLI::
+               Validator {
+                 return CLI::IsMember({"offered", "required"});
+               }},
+    rare({kCommand, "--connections", "clients at the same time", kShown, positive}),
+    rare({kCommand, "--blocks", "transaction blocks that are open at the same time; clients beyond them wait",
+          kShown, positive}),
     {kCommand, "--socket",
      "serve: a directory for the Unix socket .s.PGSQL.PORT, which no other user can write; logd: the PATH of "
      "a Unix socket, for this user's engines and root's, in a directory that no other user can "
@@ -451,16 +501,17 @@ constexpr OptionRow kTable[] = {
      "used"},
     {kCommand, "--no-key",
      "TCP without a key: every user of this machine can then read, overwrite and end the logs"},
-    {kCommand, "--memory", "MiB for all logs together", kShown, positive},
-    {kCommand, "--network", "uring; poll", kShown,
-     +[]() -> CLI::Validator {
-       return CLI::IsMember({"uring", "poll"});
-     }},
+    in(OptionUnit::kMebibytes, {kCommand, "--memory", "MiB for all logs together", kShown, positive}),
+    rare({kCommand, "--network", "uring; poll", kShown,
+          +[]() -> CLI::
+                    Validator {
+                      return CLI::IsMember({"uring", "poll"});
+                    }}),
     {kCommand, "--shut-down", "unix:PATH or HOST:PORT of another server, which saves its logs and ends"},
     {kCommand, "workloads", "of {}", false, nullptr, true, 0, listed_workloads},
     {kCommand, "--into", "the folder, which will hold nothing else", false, nullptr, true},
     {kCommand, "--precompile", "first precompile the headers of machine code, into the build's folder"},
-    {kCommand, "--device-seed", "of what a lossy device tears and reorders"},
+    rare({kCommand, "--device-seed", "of what a lossy device tears and reorders"}),
     {kCommand, "--channel", "descriptor of a connected socket, one a worker", false, nullptr, true},
     {kCommand, "source", "a .sql file with tables and procedures, or one of {}", false, nullptr, true, 0,
      listed_workloads},
@@ -487,17 +538,19 @@ constexpr OptionRow kTable[] = {
      "of the clients' transactions: serializable, as a workload's conditions ask for and Mneme's are in any "
      "case; repeatable-read; read-committed; default: the server's own",
      kShown,
-     +[]() -> CLI::Validator {
-       return CLI::IsMember({"default", "read-committed", "repeatable-read", "serializable"});
-     }},
+     +[]() -> CLI::
+               Validator {
+                 return CLI::IsMember({"default", "read-committed", "repeatable-read", "serializable"});
+               }},
     {kCommand, "--power-device",
      "acid: the disk under the log when the power fails: lossy: it loses what was never synced; "
      "lossy-unsynced: "
      "the same, and nothing is ever synced, so that the test must fail",
      kShown,
-     +[]() -> CLI::Validator {
-       return CLI::IsMember({"lossy", "lossy-unsynced"});
-     }},
+     +[]() -> CLI::
+               Validator {
+                 return CLI::IsMember({"lossy", "lossy-unsynced"});
+               }},
     {kCommand, "--kill-command",
      "acid --target: a shell command that ends the server as a crash would, as in pg_ctl stop -m immediate"},
     {kCommand, "--start-command", "acid --target: a shell command that starts it again, as in pg_ctl start"},
@@ -508,9 +561,10 @@ constexpr OptionRow kTable[] = {
      "auto: tables "
      "where that can be, else checks; off",
      kShown,
-     +[]() -> CLI::Validator {
-       return CLI::IsMember({"auto", "tables", "checks", "off"});
-     }},
+     +[]() -> CLI::
+               Validator {
+                 return CLI::IsMember({"auto", "tables", "checks", "off"});
+               }},
     {kCommand, "--file", "a script to run; without it, standard input"},
     {kCommand, "--command", "statements to run"},
     {kCommand, "--keep-going",
@@ -522,6 +576,12 @@ constexpr OptionRow kTable[] = {
     {kCommand, "first", "the result to compare with: a file that --json wrote, or a folder of such files",
      false, nullptr, true},
     {kCommand, "second", "the result that is judged: a file or a folder, likewise", false, nullptr, true},
+    {kCommand, "shell", "bash; zsh", false,
+     +[]() -> CLI::
+               Validator {
+                 return CLI::IsMember({"bash", "zsh"});
+               },
+     true},
     {kCommand, "name",
      "figures, as pacman-figure-16; FILE.toml: an experiment of one's own; list: all there are; report: "
      "write the report of what --output holds "
@@ -601,6 +661,10 @@ CLI::Option* OptionTaker::function(std::string_view name,
 CLI::Option* OptionTaker::finish(const OptionRow& row, CLI::Option* option) {
   if (row.is_required) option->required();
   if (row.delimiter != 0) option->delimiter(row.delimiter);
+  if (row.unit != OptionUnit::kNone) {
+    option->transform(
+        CLI::Validator([unit = row.unit](std::string& text) { return convert_to(unit, text); }, ""));
+  }
   if (row.check != nullptr) option->check(row.check());
   if (row.shows_default) option->capture_default_str();
   return option;

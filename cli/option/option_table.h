@@ -20,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/option/units.h"
+
 namespace mneme {
 
 // The subject of an option. Options of the log's buffer, its device and checkpoints are refused as groups
@@ -47,6 +49,8 @@ struct OptionRow {
   bool is_required = false;
   char delimiter = 0;  // splits one argument into several values; 0: none does
   std::string (*listed)() = nullptr;
+  OptionUnit unit = OptionUnit::kNone;  // of its number, which the command line may give in another
+  bool is_rare = false;                 // only --help-all shows it
 
   std::string help_text() const;
 };

@@ -142,6 +142,12 @@ Result<std::unique_ptr<Workload>> WorkloadSettings::make() const {
       options.files.directory, workload.error().message);
 }
 
+bool has_use_for(std::string_view option, std::string_view workload) {
+  return workload.empty() || std::ranges::all_of(setting_options(), [&](const SettingOption& each) {
+           return each.option != option || each.is_for(workload);
+         });
+}
+
 Result<void> WorkloadSettings::check_options(const CLI::App& command) const {
   for (const SettingOption& option : setting_options()) {
     if (!option.is_for(name) && command.count(option.option) > 0) {

@@ -13,6 +13,9 @@
 
 namespace mneme {
 
+// Whether a workload has a use for an option; empty: the workload is not known.
+bool has_use_for(std::string_view option, std::string_view workload);
+
 struct WorkloadSettings {
   std::string name;  // of a user's own, its .sql file's
   WorkloadOptions options;

@@ -10,6 +10,7 @@ import unittest
 
 from postgres import Postgres
 from program import BAD_ARGUMENTS, DONE, FAILED, EndToEndTest, mneme
+from serve_test import Server
 
 ISOLATION = [f"3.4.2.{number}" for number in range(1, 10)]
 
@@ -72,6 +73,22 @@ class Acid(EndToEndTest):
                             "--start-command", postgres.command(*postgres.start))
         self.assertEqual(self.of(told, "failed") + self.of(told, "not run"), [])
         self.assertIn("3.5.3", self.of(told, "passed"))
+
+    def test_commands_that_fail(self):
+        server = Server(self.folder / "served", "--create")
+        self.addCleanup(server.close)
+        target = f"postgresql://tester@{server.environment['PGHOST']}:{server.environment['PGPORT']}/shop"
+        file = self.folder / "acid.json"
+        common = ("acid", "tpcc", "--target", target, "--clients", 2, "--duration", "300ms", "--rounds", 1)
+        result = mneme(*common, "--kill-command", "false", "--start-command", "true")
+        self.assertEqual(result.returncode, FAILED, self.told(result))
+        self.assertIn("the command of --kill-command failed: false", result.stderr)
+        # A server that does not start again does not endure.
+        result = mneme(*common, "--reload", "--kill-command", "true", "--start-command", "false", "--json", file)
+        self.assertEqual(result.returncode, FAILED, self.told(result))
+        failed = [clause for clause in json.loads(file.read_text())["clauses"] if clause["outcome"] == "failed"]
+        self.assertEqual([clause["clause"] for clause in failed], ["3.5.3"])
+        self.assertIn("the command of --start-command failed: false", failed[0]["detail"])
 
     def test_refusals(self):
         for arguments, words in [
