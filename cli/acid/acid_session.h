@@ -1,10 +1,11 @@
-// AcidSession: a client of a server whose transactions are stopped in the midst; Beside: a client that runs one
-// transaction beside it.
+// AcidSession: a client of a server whose transactions are stopped in the midst; Beside: a client that runs
+// one transaction beside it.
 //
-// Conflicts   a server may make a transaction wait, or refuse it (40001, 40P01): both isolate. A refused one is
-//             made again until it gets through, as a client would.
+// Conflicts   a server may make a transaction wait, or refuse it (40001, 40P01): both isolate. A refused one
+//             is made again until it gets through, as a client would.
 // Errors      any other refusal ends the tests with the server's words.
-// Threads     an AcidSession has one owner. A Beside has a thread of its own from its constructor to finish().
+// Threads     an AcidSession has one owner. A Beside has a thread of its own from its constructor to
+//             finish().
 #pragma once
 
 #include <atomic>

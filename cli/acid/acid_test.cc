@@ -1,5 +1,5 @@
-// Goal: the rules that judge TPC-C's isolation tests accept what two transactions leave one after the other, whichever
-// the server let go first, and name each anomaly; what is asked of the server is TPC-C's.
+// Goal: the rules that judge TPC-C's isolation tests accept what two transactions leave one after the other,
+// whichever the server let go first, and name each anomaly; what is asked of the server is TPC-C's.
 //
 // Method: each rule with what a server that locks, one that refuses and one that does not isolate would show.
 #include <gtest/gtest.h>

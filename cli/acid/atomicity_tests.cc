@@ -62,8 +62,8 @@ class AtomicityTests {
                   hundredths_of((*others)[0]),   hundredths_of((*others)[1]),   number_of((*history)[0])};
   }
 
-  // Which customer a Payment by the last name of `key`'s finds: of n in the order of first names the one at n/2,
-  // rounded up (2.5.2.2).
+  // Which customer a Payment by the last name of `key`'s finds: of n in the order of first names the one at
+  // n/2, rounded up (2.5.2.2).
   Result<CustomerKey> middle_of_name(const CustomerKey& key, std::string& name) {
     const Result<TextRow> last = session_.settle("SELECT c_last FROM customer WHERE " + key.where());
     if (!last) return last.error();

@@ -1,5 +1,6 @@
-// TPC-C's atomicity tests (clause 3.2.2): a Payment that is committed changes its customer, district, warehouse and
-// the history; one that is rolled back changes nothing. So does a New-Order with an unused item (2.4.1.4).
+// TPC-C's atomicity tests (clause 3.2.2): a Payment that is committed changes its customer, district,
+// warehouse and the history; one that is rolled back changes nothing. So does a New-Order with an unused item
+// (2.4.1.4).
 #pragma once
 
 #include <random>

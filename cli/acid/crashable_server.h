@@ -1,7 +1,8 @@
 // CrashableServer: the server under test, which a durability test ends as a crash would, and starts again.
 //
-// OwnServer       this program again as `mneme serve`, on a free port of the loopback interface, ended by SIGKILL.
-//                 With a log device that loses what was never synced (`lossy`) that is a failure of the power, too.
+// OwnServer       this program again as `mneme serve`, on a free port of the loopback interface, ended by
+//                 SIGKILL. With a log device that loses what was never synced (`lossy`) that is a failure of
+//                 the power, too.
 // CommandServer   any other: the user's shell commands end and start it.
 // Threads         one owner.
 #pragma once
@@ -28,7 +29,8 @@ class CrashableServer {
 
 class OwnServer final : public CrashableServer {
  public:
-  // `directory` holds a database, or the first start makes one with `warehouses`. `options` go to `mneme serve`.
+  // `directory` holds a database, or the first start makes one with `warehouses`. `options` go to `mneme
+  // serve`.
   OwnServer(std::string directory, uint32_t warehouses, const std::vector<std::string>& options);
 
   Result<void> crash() override;

@@ -1,8 +1,8 @@
-// TPC-C's durability tests (clause 3.5): clients make transactions, the server is ended by a crash, and starts again;
-// then each New-Order that was acknowledged is there, and the consistency conditions hold.
+// TPC-C's durability tests (clause 3.5): clients make transactions, the server is ended by a crash, and
+// starts again; then each New-Order that was acknowledged is there, and the consistency conditions hold.
 //
-// Rule        with `a` acknowledged New-Orders and `c` clients the sum of D_NEXT_O_ID has grown by at least a,
-//             and by at most a + c: each client had at most one order whose answer it never saw (3.5.4).
+// Rule        with `a` acknowledged New-Orders and `c` clients the sum of D_NEXT_O_ID has grown by at least
+//             a, and by at most a + c: each client had at most one order whose answer it never saw (3.5.4).
 #pragma once
 
 #include <random>
@@ -23,8 +23,8 @@ struct DurabilityTest {
   uint32_t clients = 4;
 };
 
-// A round's number has to be new for the tables: it chooses the calls (bench_driver.h). `target` is where the server
-// answers, before and behind it.
+// A round's number has to be new for the tables: it chooses the calls (bench_driver.h). `target` is where the
+// server answers, before and behind it.
 Result<AcidFinding> test_durability(const DurabilityTest& test, const Workload& workload,
                                     const Program& program, CrashableServer& server, AcidTarget& target,
                                     uint32_t first_round, std::mt19937_64& random);

@@ -1,9 +1,10 @@
-// The rules by which TPC-C's isolation tests judge what was seen (clause 3.4.2): pure functions, without a server.
+// The rules by which TPC-C's isolation tests judge what was seen (clause 3.4.2): pure functions, without a
+// server.
 //
-// T1 has stopped before its end when T2 runs. A server may make T2 wait, or let it go on and refuse one of the
-// two at its end; then that one is made again. Whichever it does, what committed must be as if the two had run
-// one after the other. The clauses' own words ("T2 waits") are of a server that locks; what they verify at the
-// end holds here in both orders.
+// T1 has stopped before its end when T2 runs. A server may make T2 wait, or let it go on and refuse one of
+// the two at its end; then that one is made again. Whichever it does, what committed must be as if the two
+// had run one after the other. The clauses' own words ("T2 waits") are of a server that locks; what they
+// verify at the end holds here in both orders.
 #pragma once
 
 #include <array>
@@ -26,7 +27,8 @@ struct Course {
   std::string text() const;
 };
 
-// 3.4.2.1, 3.4.2.2: T1 is a New-Order, T2 an Order-Status of its customer. Each text is an order and its lines.
+// 3.4.2.1, 3.4.2.2: T1 is a New-Order, T2 an Order-Status of its customer. Each text is an order and its
+// lines.
 struct StatusSeen {
   std::string before;      // T1 had not begun
   std::string entered;     // what T1 entered
@@ -55,8 +57,8 @@ struct BalanceSeen {
 };
 AcidFinding judge_balance(const Course& course, const BalanceSeen& seen);
 
-// 3.4.2.7: T2 is a New-Order that reads the price of x, of y and of x again; T3 changes both prices after T2's
-// first read. In hundredths.
+// 3.4.2.7: T2 is a New-Order that reads the price of x, of y and of x again; T3 changes both prices after
+// T2's first read. In hundredths.
 struct PricesSeen {
   std::array<int64_t, 2> before{};  // of x and y, by T1
   std::array<int64_t, 3> read{};    // by T2's first try; of a refused one what it had read counts for nothing

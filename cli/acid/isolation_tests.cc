@@ -240,7 +240,8 @@ class IsolationTests {
     std::string price_;
   };
 
-  // The items of T2, in order: x, y, x. `stop` is called behind the first price. Returns false if T2 was refused.
+  // The items of T2, in order: x, y, x. `stop` is called behind the first price. Returns false if T2 was
+  // refused.
   Result<bool> order_items(AcidSession& session, const CustomerKey& key, int64_t x, int64_t y,
                            const std::function<void()>& stop, std::array<int64_t, 3>& prices) {
     NewOrderSteps steps(session, key);

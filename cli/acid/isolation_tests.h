@@ -1,5 +1,5 @@
-// TPC-C's nine isolation tests (clause 3.4.2), on a server whose tables nobody else changes meanwhile. What is seen
-// is judged by isolation_rules.h.
+// TPC-C's nine isolation tests (clause 3.4.2), on a server whose tables nobody else changes meanwhile. What
+// is seen is judged by isolation_rules.h.
 #pragma once
 
 #include <random>

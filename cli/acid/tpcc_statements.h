@@ -44,7 +44,8 @@ inline constexpr size_t kPaymentBalance = 24;
 
 std::string call_order_status(const CustomerKey& customer);
 inline constexpr size_t kStatusResults = 13;
-// An order and its lines: "order 3001: items {1,2} ...", from Order-Status' answer, and as a New-Order entered it.
+// An order and its lines: "order 3001: items {1,2} ...", from Order-Status' answer, and as a New-Order
+// entered it.
 std::string status_text(const TextRow& status);
 std::string entered_text(const std::vector<OrderLine>& lines, const TextRow& order);
 

@@ -1,5 +1,5 @@
-// mneme acid tpcc: TPC-C's clause 3 on this engine behind its server, or on any other that speaks PostgreSQL's
-// protocol: atomicity, consistency, isolation and durability, clause by clause.
+// mneme acid tpcc: TPC-C's clause 3 on this engine behind its server, or on any other that speaks
+// PostgreSQL's protocol: atomicity, consistency, isolation and durability, clause by clause.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -18,7 +18,8 @@ std::vector<const CLI::Option*> all_options(const CLI::App& program) {
   std::vector<const CLI::Option*> options;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     for (const CLI::Option* option : command->get_options()) {
-      if (option != command->get_help_ptr() && option != command->get_help_all_ptr()) options.push_back(option);
+      if (option != command->get_help_ptr() && option != command->get_help_all_ptr())
+        options.push_back(option);
     }
   }
   return options;

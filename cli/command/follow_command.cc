@@ -54,6 +54,7 @@ struct FollowCommand {
   std::string from;
   std::string servers;
   std::string stream;
+  std::string key_file;
   uint32_t threads = default_threads();
   uint32_t batch = ReplayOptions{}.batch_transactions;
   uint64_t checkpoint_mib = FollowOptions{}.checkpoint_log_bytes >> 20;
@@ -169,6 +170,9 @@ struct FollowCommand {
   RemoteLogOptions remote_log(const Manifest& manifest) const {
     RemoteLogOptions remote;
     remote.servers = servers.empty() ? attribute_of(manifest, kLogServersAttribute) : servers;
+    // The primary's manifest names a file of its own machine.
+    remote.key_file = key_file.empty() ? attribute_of(manifest, kLogKeyAttribute)
+                                       : std::filesystem::absolute(key_file).string();
     remote.stream = stream.empty() ? attribute_of(manifest, kLogStreamAttribute) : stream;
     return remote;
   }
@@ -351,6 +355,7 @@ void add_follow_command(CLI::App& program, Action& chosen) {
   take("--from", command->from);
   take("--log-server", command->servers);
   take("--log-stream", command->stream);
+  take("--log-key", command->key_file);
   take("--threads", command->threads);
   take("--batch", command->batch);
   take("--checkpoint-log", command->checkpoint_mib);

@@ -1,7 +1,8 @@
 // BookReport: a run held against its specification: what it counts a minute, the mix, and the response times.
 //
-// Mix         the share of each procedure among the calls that ended, and the least that was asked for. A run draws its
-//             calls: a share below that by more than three standard deviations of so many draws is not met.
+// Mix         the share of each procedure among the calls that ended, and the least that was asked for. A run
+//             draws its calls: a share below that by more than three standard deviations of so many draws is
+//             not met.
 // Source      TPC Benchmark C, revision 5.11, clauses 5.2.3, 5.2.5.3, 5.4.
 #pragma once
 
@@ -29,8 +30,8 @@ struct BookReport {
     bool is_response_met = true;
   };
   std::vector<Part> parts;  // of the workload's mix; empty: it has none
-  // What the specification counts, as tpmC, a minute, and of the most that its terminals could have. Nothing: it has
-  // no such measure.
+  // What the specification counts, as tpmC, a minute, and of the most that its terminals could have. Nothing:
+  // it has no such measure.
   std::string measure;
   std::optional<double> per_minute;
   std::optional<double> share_of_most;

@@ -1,4 +1,5 @@
-// Goal: a run is held against its specification: the mix within chance, response times, and what is counted a minute.
+// Goal: a run is held against its specification: the mix within chance, response times, and what is counted a
+// minute.
 #include "cli/measure/by_the_book.h"
 
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 // Rate        open loop: calls are due at times of their own (cli/measure/arrivals.h). A call's latency
 //             counts from when it was due, not from when a worker came to it, so that a wait is counted for
 //             each call that it delays. Calls that are due but not begun at the end are left out.
-// Terminals   each user makes his next call once the last one is answered and he has thought and keyed it in; its
-//             latency counts from then on.
+// Terminals   each user makes his next call once the last one is answered and he has thought and keyed it in;
+//             its latency counts from then on.
 // Commit      pipelined: a worker queues what it committed and runs the next call; it acknowledges what has
 //             become durable. sync: it waits for each, and the log hurries. group: it waits for each, and the
 //             log gathers what other workers commit meanwhile. async: it acknowledges at once, and may lose

@@ -1,10 +1,11 @@
 // Terminals: the users at a worker's share of a benchmark's terminals, and when each makes his next call.
 //
 // Flow        wait until next_ns() -> take() -> the call is made -> answered()
-// Cycle       a user chooses the next transaction as the last one is answered: it is keyed in behind the think
-//             time of the last one, and due then. The first ones are spread over their keying and think time.
-// Invariants  a terminal has at most one call that is not answered; what it does follows from the seed, its own
-//             number and the times of the answers.
+// Cycle       a user chooses the next transaction as the last one is answered: it is keyed in behind the
+//             think time of the last one, and due then. The first ones are spread over their keying and think
+//             time.
+// Invariants  a terminal has at most one call that is not answered; what it does follows from the seed, its
+//             own number and the times of the answers.
 // Units       nanoseconds of the monotonic clock.
 // Memory      allocated by the constructor alone.
 // Threads     one owner.

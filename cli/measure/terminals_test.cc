@@ -1,6 +1,8 @@
-// Goal: users at terminals key in, wait and think as TPC-C has it (5.2.5), each at his own warehouse and district.
+// Goal: users at terminals key in, wait and think as TPC-C has it (5.2.5), each at his own warehouse and
+// district.
 //
-// Method: simulated time. Answers at once give the specification's limit of 12.86 New-Orders a minute and warehouse.
+// Method: simulated time. Answers at once give the specification's limit of 12.86 New-Orders a minute and
+// warehouse.
 #include "cli/measure/terminals.h"
 
 #include <gtest/gtest.h>

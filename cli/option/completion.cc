@@ -32,7 +32,7 @@ std::vector<const OptionRow*> rows_of(const CLI::App& command) {
   return rows;
 }
 
-std::vector<std::string> names_of(const OptionRow& row) {
+std::vector<std::string> all_names(const OptionRow& row) {
   std::vector<std::string> names;
   for (std::string_view rest = row.name; !rest.empty();) {
     const size_t comma = std::min(rest.find(','), rest.size());
@@ -44,7 +44,7 @@ std::vector<std::string> names_of(const OptionRow& row) {
 
 // The values that an option's check lists, as {on,off}; empty: it lists none.
 std::vector<std::string> values_of(const CLI::App& command, const OptionRow& row) {
-  const CLI::Option* const option = command.get_option_no_throw(names_of(row).front());
+  const CLI::Option* const option = command.get_option_no_throw(all_names(row).front());
   const std::string type = option->get_type_name();
   const size_t begin = type.find('{');
   const size_t end = type.find('}');
@@ -58,11 +58,11 @@ std::vector<std::string> values_of(const CLI::App& command, const OptionRow& row
   return values;
 }
 
-std::string options_of(const CLI::App& command) {
+std::string listed_options(const CLI::App& command) {
   std::vector<std::string> names = {"--help", "--help-all"};
   for (const OptionRow* row : rows_of(command)) {
     if (!row->name.starts_with("--")) continue;
-    for (std::string& name : names_of(*row)) names.push_back(std::move(name));
+    for (std::string& name : all_names(*row)) names.push_back(std::move(name));
   }
   return fmt::format("{}", fmt::join(names, " "));
 }
@@ -114,13 +114,13 @@ std::string bash_completion(const CLI::App& program) {
   std::string workloads;
   for (const CLI::App* command : shown_commands(program)) {
     commands.push_back(command->get_name());
-    options += fmt::format("    {}) options=\"{}\" ;;\n", command->get_name(), options_of(*command));
+    options += fmt::format("    {}) options=\"{}\" ;;\n", command->get_name(), listed_options(*command));
     if (takes_workload(*command)) workloads += (workloads.empty() ? "" : "|") + command->get_name();
     for (const OptionRow* row : rows_of(*command)) {
       const std::vector<std::string> listed = values_of(*command, *row);
       if (listed.empty()) continue;
       const std::string line =
-          fmt::format("    {}) values=\"{}\" ;;\n", fmt::join(names_of(*row), "|"), fmt::join(listed, " "));
+          fmt::format("    {}) values=\"{}\" ;;\n", fmt::join(all_names(*row), "|"), fmt::join(listed, " "));
       if (values.find(line) == values.npos) values += line;
     }
   }
@@ -171,13 +171,13 @@ std::string zsh_completion(const CLI::App& program) {
         command->get_name());
     for (const OptionRow* row : rows_of(*command)) {
       if (!row->name.starts_with("--")) continue;
-      const std::string help = escaped(first_line(help_for(*row, *command, ""), 70));
+      const std::string help = escaped(first_line(values_alone(help_for(*row, *command, "")), 70));
       const std::vector<std::string> listed = values_of(*command, *row);
-      const bool is_flag = command->get_option_no_throw(names_of(*row).front())->get_type_size() == 0;
+      const bool is_flag = command->get_option_no_throw(all_names(*row).front())->get_type_size() == 0;
       const std::string value = is_flag          ? ""
                                 : listed.empty() ? ":value:_files"
                                                  : fmt::format(":value:({})", fmt::join(listed, " "));
-      for (const std::string& name : names_of(*row))
+      for (const std::string& name : all_names(*row))
         cases += fmt::format("        '{}[{}]{}' \\\n", name, help, value);
     }
     cases += takes_workload(*command)
@@ -222,9 +222,9 @@ std::string manual_page(const CLI::App& program) {
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     text += fmt::format(".SH {}\n{}\n", troff(title), troff(command->get_description()));
     for (const OptionRow* row : rows_of(*command)) {
-      const CLI::Option* const option = command->get_option_no_throw(names_of(*row).front());
+      const CLI::Option* const option = command->get_option_no_throw(all_names(*row).front());
       const std::string standard = option->get_default_str();
-      text += fmt::format(".TP\n.B {}{}\n{}\n", troff(fmt::format("{}", fmt::join(names_of(*row), ", "))),
+      text += fmt::format(".TP\n.B {}{}\n{}\n", troff(fmt::format("{}", fmt::join(all_names(*row), ", "))),
                           standard.empty() ? "" : fmt::format("\n[{}]", troff(standard)),
                           troff(help_for(*row, *command, "")));
     }

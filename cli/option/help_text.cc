@@ -37,7 +37,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   }
 }
 
-std::string names_of(const CLI::Option& option) {
+std::string shown_names(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(/*positional=*/true);
   std::string names;
   for (const std::string& name : option.get_lnames()) names += (names.empty() ? "--" : ", --") + name;
@@ -119,6 +119,29 @@ std::string help_for(const OptionRow& row, const CLI::App& command, std::string_
   return text;
 }
 
+std::string values_alone(std::string_view text) {
+  const std::vector<std::string_view> parts = parts_of(text);
+  if (parts.size() < 2) return std::string(text);
+  std::string intro;
+  std::string values;
+  for (std::string_view part : parts) {
+    // "what it is: value: what it means", of the first part; "value: what it means"; "value".
+    const size_t first = part.find(": ");
+    const size_t second = first == part.npos ? part.npos : part.find(": ", first + 2);
+    if (values.empty() && second != part.npos) {
+      intro = std::string(part.substr(0, first + 2));
+      part = part.substr(first + 2, second - first - 2);
+    } else {
+      part = part.substr(0, first);
+    }
+    part = part.substr(0, part.find(" ("));
+    const bool is_value = !part.empty() && part.find(' ') == part.npos && part.find(',') == part.npos;
+    if (!is_value) return std::string(text);
+    values += (values.empty() ? "" : ", ") + std::string(part);
+  }
+  return intro + values;
+}
+
 std::string first_line(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
   // The longest beginning that ends with a part; else with a word.
@@ -153,7 +176,7 @@ std::string HelpFormatter::of_command(const CLI::App& command, bool all) {
       ++left_out;
       continue;
     }
-    const std::string names = names_of(*option);
+    const std::string names = shown_names(*option);
     const std::string help = help_for(row, command, workload);
     const std::string standard = default_of(*option);
     std::string line;
@@ -169,7 +192,8 @@ std::string HelpFormatter::of_command(const CLI::App& command, bool all) {
     } else {
       const size_t room = kLineLength - kNameLength - std::min(standard.size(), size_t{20});
       line = fmt::format("  {:<{}}{}{}\n", names, kNameLength - 2,
-                         (names.size() > kNameLength - 3 ? " " : "") + first_line(help, room), standard);
+                         (names.size() > kNameLength - 3 ? " " : "") + first_line(values_alone(help), room),
+                         standard);
     }
     if (groups.empty() || groups.back().first != row.group) {
       const auto known = std::ranges::find(groups, row.group, &std::pair<OptionGroup, std::string>::first);

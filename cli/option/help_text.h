@@ -1,9 +1,9 @@
-// HelpFormatter: `mneme COMMAND --help`: one line an option, in groups, with its default; only what the workload that the
-// command line names has a use for, and nothing that few need. `--help-all` shows all options, with all that is
-// to be said of them.
+// HelpFormatter: `mneme COMMAND --help`: one line an option, in groups, with its default; only what the
+// workload that the command line names has a use for, and nothing that few need. `--help-all` shows all
+// options, with all that is to be said of them.
 //
-// A row's help in the option table may have parts for commands and workloads: "run: where ...; crash, acid: where ...".
-// A line has the parts of the command and workload at hand.
+// A row's help in the option table may have parts for commands and workloads: "run: where ...; crash, acid:
+// where ...". A line has the parts of the command and workload at hand.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,9 +18,12 @@ namespace mneme {
 // The title of a group's options.
 std::string_view title_of(OptionGroup group);
 
-// What the help has to say of an option to one who types `command` with `workload` (empty: not known): the parts that are
-// for all, and for them.
+// What the help has to say of an option to one who types `command` with `workload` (empty: not known): the
+// parts that are for all, and for them.
 std::string help_for(const OptionRow& row, const CLI::App& command, std::string_view workload);
+// If the text lists the values of an option, each with what it means ("order: up: the least first; down:
+// ..."): the values alone ("order: up, down"); else the text.
+std::string values_alone(std::string_view text);
 // The beginning of a text, at a border of its parts or words, in so many characters.
 std::string first_line(std::string_view text, size_t most);
 

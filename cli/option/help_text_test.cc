@@ -1,4 +1,5 @@
-// Goal: a line of the help says what concerns the command and workload at hand, and ends at a border of words.
+// Goal: a line of the help says what concerns the command and workload at hand, and ends at a border of
+// words.
 #include "cli/option/help_text.h"
 
 #include <gtest/gtest.h>
@@ -27,6 +28,16 @@ TEST_F(HelpText, PartsOfOtherCommandsAndWorkloadsAreLeftOut) {
   EXPECT_EQ(help(kText, "run", "ycsb"), "seconds: of it; on: fast; off");
   EXPECT_EQ(help("run: where it lives", "run"), "where it lives");
   EXPECT_EQ(help("serve --create: a workload", "run"), "");
+}
+
+TEST(ValuesAlone, AreListedWithoutTheirMeanings) {
+  EXPECT_EQ(values_alone("control: occ: optimistic; 2pl: two-phase locking, with wait-die"),
+            "control: occ, 2pl");
+  EXPECT_EQ(values_alone("command: calls; off (run alone): nothing; all"), "command, off, all");
+  EXPECT_EQ(values_alone("pipelined; sync: wait for each"), "pipelined, sync");
+  for (const char* const text :
+       {"seconds: of the run", "two words: a; b", "how they gather: a, b; or epoch: both"})
+    EXPECT_EQ(values_alone(text), text);
 }
 
 TEST(FirstLine, EndsWithAPartOrAWord) {

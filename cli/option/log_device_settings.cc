@@ -53,7 +53,7 @@ constexpr UsedBy kUsedBy[] = {
     {"--io-unit", &LogDeviceTraits::has_units},          {"--io-depth", &LogDeviceTraits::has_flusher},
     {"--flush-interval", &LogDeviceTraits::has_flusher}, {"--flush-bytes", &LogDeviceTraits::has_flusher},
     {"--flush-records", &LogDeviceTraits::has_flusher},  {"--log-server", &LogDeviceTraits::has_servers},
-    {"--log-key", &LogDeviceTraits::has_log_servers},    {"--log-files", &LogDeviceTraits::has_servers},
+    {"--log-key", &LogDeviceTraits::has_servers},        {"--log-files", &LogDeviceTraits::has_servers},
     {"--log-stream", &LogDeviceTraits::is_replicated},   {"--log-replicas", &LogDeviceTraits::is_replicated},
     {"--log-patience", &LogDeviceTraits::is_replicated}};
 

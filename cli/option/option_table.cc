@@ -145,9 +145,9 @@ constexpr OptionRow kTable[] = {
     {kRun, "--arrivals",
      "of --rate: uniform: at fixed intervals; poisson: at random, as independent clients send them", kShown},
     {kRun, "--terminals",
-     "tpcc: so many users a warehouse, ten by the specification, who key in each transaction, wait for its "
-     "answer, and "
-     "think (5.2.5): at most 12.86 tpmC a warehouse; without it the next call follows at once",
+     "tpcc: users a warehouse who key in, wait and think; ten by the specification (5.2.5), with at most "
+     "12.86 tpmC a "
+     "warehouse; without it the next call follows at once",
      false, positive},
     {kRun, "--metrics",
      "serve numbers of the process on http://127.0.0.1:PORT/metrics meanwhile, in Prometheus' text format; "
@@ -263,8 +263,10 @@ constexpr OptionRow kTable[] = {
      "the "
      "primary's manifest"},
     {kLogDevice, "--log-key",
-     "remote: the file with the servers' key, for TLS; without it, servers on Unix sockets and loopback "
-     "only"},
+     "a file that its owner alone may read. remote: the servers' key, for TLS; without it, servers on Unix "
+     "sockets and "
+     "loopback only. nats, kafka: lines NAME=VALUE that say who the engine is, and how to encrypt "
+     "(docs/replicated_log.md); follow: in place of the file that the primary's manifest names"},
     rare(
         {kLogDevice, "--log-files",
          "remote, nats, kafka: number of segments that the log goes round in; half full, it has a checkpoint "
@@ -326,12 +328,11 @@ constexpr OptionRow kTable[] = {
           positive}),
 
     // Checkpoints
-    in(OptionUnit::kSeconds,
-       {kCheckpoint, "--checkpoint-every",
-        "a checkpoint every so many seconds, or, with replay:SECONDS, once replaying the log behind the last "
-        "one "
-        "would take so long; off",
-        kShown}),
+    in(OptionUnit::kSeconds, {kCheckpoint, "--checkpoint-every",
+                              "seconds between two checkpoints; with replay:SECONDS one is taken once "
+                              "replaying the log behind the last one "
+                              "would take so long; off",
+                              kShown}),
     rare({kCheckpoint, "--checkpoint-share",
           "percent of a processor that a checkpoint takes; auto: all of one that no worker needs, else 6",
           kShown}),

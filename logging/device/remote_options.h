@@ -20,9 +20,11 @@ namespace mneme {
 struct RemoteLogOptions {
   // HOST:PORT, with commas between several; of our own also unix:PATH, of NATS nats://HOST:PORT
   std::string servers{};
-  std::string key_file{};  // an absolute path; empty: servers on Unix sockets, and on loopback in the clear
-  uint32_t files = 8;      // that the log goes round in; at least 3
-  uint64_t owner = 0;      // of the term, as claim_remote_log() drew it; 0: none was claimed, so it is drawn
+  // An absolute path; empty: our own servers on Unix sockets, and on loopback in the clear; others as they
+  // let anybody in.
+  std::string key_file{};
+  uint32_t files = 8;  // that the log goes round in; at least 3
+  uint64_t owner = 0;  // of the term, as claim_remote_log() drew it; 0: none was claimed, so it is drawn
   std::chrono::milliseconds patience{3000};  // for each of a server's answers, while the log is opened
   // Told a sentence each time that a server is lost or is back, on the flusher's thread.
   std::function<void(const std::string&)> tell = [](const std::string&) {};

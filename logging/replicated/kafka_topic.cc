@@ -5,6 +5,8 @@
 #include <optional>
 #include <thread>
 
+#include "logging/replicated/server_access.h"
+
 namespace mneme {
 
 void DestroyKafkaClient::operator()(rd_kafka_t* client) const {
@@ -56,6 +58,8 @@ Result<void> create_topic(const KafkaClient& client, const ReplicatedLogOptions&
   return result;
 }
 
+constexpr std::string_view kKafkaAccess[] = {"security.", "sasl.", "ssl.", "enable.ssl.", "enable.sasl."};
+
 }  // namespace
 
 int left_until(Clock::time_point deadline) {
@@ -72,6 +76,8 @@ Result<KafkaClient> make_client(rd_kafka_type_t type, const ReplicatedLogOptions
                                      {"reconnect.backoff.ms", "20"},
                                      {"reconnect.backoff.max.ms", "500"},
                                      {"retry.backoff.ms", "20"}});
+  const Result<ServerAccess> access = ServerAccess::read(options.key_file, kKafkaAccess);
+  if (!access) return access.error();
   std::array<char, 512> why{};
   rd_kafka_conf_t* configuration = rd_kafka_conf_new();
   // Failures show by calls that do not end; the library would print them.
@@ -81,6 +87,15 @@ Result<KafkaClient> make_client(rd_kafka_type_t type, const ReplicatedLogOptions
       continue;
     rd_kafka_conf_destroy(configuration);
     return invalid_argument("the Kafka library refuses {} {}: {}", name, value, why.data());
+  }
+  for (const auto& [name, value] : access->values()) {
+    if (rd_kafka_conf_set(configuration, name.c_str(), value.c_str(), why.data(), why.size()) ==
+        RD_KAFKA_CONF_OK)
+      continue;
+    rd_kafka_conf_destroy(configuration);
+    return invalid_argument(
+        "--log-key {}: the Kafka library does not take this value of {}, or knows no such property",
+        options.key_file, name);
   }
   rd_kafka_t* client = rd_kafka_new(type, configuration, why.data(), why.size());
   if (client == nullptr) {

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "logging/replicated/server_access.h"
+
 namespace mneme {
 
 namespace {
@@ -162,6 +164,69 @@ Result<NatsStreamState> state_of(const ReplicatedLogOptions& options, const json
 
 }  // namespace
 
+namespace {
+
+constexpr std::string_view kNatsAccess[] = {"user",   "password",        "token",   "credentials", "tls",
+                                            "tls_ca", "tls_certificate", "tls_key", "tls_hostname"};
+
+// Tells the library who the engine is, and how to encrypt.
+Result<void> show_access(natsOptions* options, const std::string& key_file) {
+  const Result<ServerAccess> access = ServerAccess::read(key_file, kNatsAccess);
+  if (!access) return access.error();
+  const auto refuse = [&](const char* name, natsStatus why) -> Result<void> {
+    return invalid_argument("--log-key {}: the NATS library does not take this value of {}: {}", key_file,
+                            name, natsStatus_GetText(why));
+  };
+  const auto value = [&](const char* name) { return access->value(name); };
+  if (value("user").empty() != value("password").empty())
+    return invalid_argument("--log-key {}: user and password belong together: say both, or neither",
+                            key_file);
+  if (value("tls_certificate").empty() != value("tls_key").empty()) {
+    return invalid_argument("--log-key {}: tls_certificate and tls_key belong together: say both, or neither",
+                            key_file);
+  }
+  if (const std::string tls = value("tls"); !tls.empty() && tls != "required")
+    return invalid_argument("--log-key {}: tls is required, or left out", key_file);
+  natsStatus took = NATS_OK;
+  if (!value("user").empty()) {
+    took = natsOptions_SetUserInfo(options, value("user").c_str(), value("password").c_str());
+    if (took != NATS_OK) return refuse("user", took);
+  }
+  if (!value("token").empty() && (took = natsOptions_SetToken(options, value("token").c_str())) != NATS_OK)
+    return refuse("token", took);
+  if (!value("credentials").empty()) {
+    took = natsOptions_SetUserCredentialsFromFiles(options, value("credentials").c_str(), nullptr);
+    if (took != NATS_OK) return refuse("credentials", took);
+  }
+  const bool is_encrypted = !value("tls").empty() || !value("tls_ca").empty() ||
+                            !value("tls_certificate").empty() || !value("tls_hostname").empty();
+  if (!is_encrypted) return {};
+  took = natsOptions_SetSecure(options, true);
+  if (took != NATS_OK) return refuse("tls", took);
+  if (!value("tls_ca").empty()) {
+    took = natsOptions_LoadCATrustedCertificates(options, value("tls_ca").c_str());
+    if (took != NATS_OK) return refuse("tls_ca", took);
+  }
+  if (!value("tls_certificate").empty()) {
+    took = natsOptions_LoadCertificatesChain(options, value("tls_certificate").c_str(),
+                                             value("tls_key").c_str());
+    if (took != NATS_OK) return refuse("tls_certificate", took);
+  }
+  if (!value("tls_hostname").empty()) {
+    took = natsOptions_SetExpectedHostname(options, value("tls_hostname").c_str());
+    if (took != NATS_OK) return refuse("tls_hostname", took);
+  }
+  return {};
+}
+
+// What another try would not change.
+bool is_refusal(natsStatus status) {
+  return status == NATS_CONNECTION_AUTH_FAILED || status == NATS_SSL_ERROR || status == NATS_NOT_PERMITTED ||
+         status == NATS_SECURE_CONNECTION_REQUIRED || status == NATS_SECURE_CONNECTION_WANTED;
+}
+
+}  // namespace
+
 struct NatsSubscription::State {
   // Between the library's thread and the subscription's end: whichever comes last frees it.
   struct Shared {
@@ -221,14 +286,22 @@ Result<std::unique_ptr<NatsConnection>> NatsConnection::open(const ReplicatedLog
   for (const natsStatus each : accepted) {
     if (each != NATS_OK) return not_addresses(each);
   }
+  RETURN_IF_ERROR(show_access(raw, options.key_file));
   natsConnection* connection = nullptr;
   // The library tries each server once, and one that has just been started may be a moment late.
   const auto deadline = std::chrono::steady_clock::now() + std::min(options.patience, kLongestConnect);
   natsStatus connected = natsConnection_Connect(&connection, raw);
   if (connected == NATS_INVALID_ARG) return not_addresses(connected);  // the library reads them only now
-  while (connected != NATS_OK && std::chrono::steady_clock::now() < deadline) {
+  while (connected != NATS_OK && !is_refusal(connected) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kReconnectWait);
     connected = natsConnection_Connect(&connection, raw);
+  }
+  if (is_refusal(connected)) {
+    return failed(
+        "the NATS servers at {} refuse the engine, or it refuses them: {}; --log-key FILE says who it is, "
+        "and by "
+        "whom their certificates are signed",
+        options.servers, natsStatus_GetText(connected));
   }
   if (connected != NATS_OK) {
     return failed("no NATS server answers at {}: {}", options.servers, natsStatus_GetText(connected));

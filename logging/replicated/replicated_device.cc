@@ -21,6 +21,7 @@ Result<OpenedServers> open_servers_of(const ReplicatedLogOptions& log, const Man
   OpenedServers opened;
   opened.attributes[kLogKindAttribute] = name_of(log.kind);
   opened.attributes[kLogStreamAttribute] = log.stream;
+  if (!log.key_file.empty()) opened.attributes[kLogKeyAttribute] = log.key_file;
   opened.attributes[kLogBeginAttribute] = std::to_string((*appender)->begin());
   opened.queue = std::make_unique<ReplicatedQueue>(std::move(*appender), segments);
   return opened;

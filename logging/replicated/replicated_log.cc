@@ -28,6 +28,7 @@ ReplicatedLogOptions replicated_log_options(LogDeviceKind kind, const RemoteLogO
   return {.kind = kind == LogDeviceKind::kNats ? ReplicatedLogKind::kNats : ReplicatedLogKind::kKafka,
           .servers = remote.servers,
           .stream = replicated_stream(database_id, remote),
+          .key_file = remote.key_file,
           .database_id = database_id};
 }
 

@@ -42,6 +42,7 @@ struct ReplicatedLogOptions {
   ReplicatedLogKind kind = ReplicatedLogKind::kNats;
   std::string servers{};     // HOST:PORT or, of NATS, nats://HOST:PORT, with commas between several
   std::string stream{};      // its name there: a stream of JetStream's, a topic
+  std::string key_file{};    // who the engine is to them (server_access.h); empty: nobody in particular
   uint64_t database_id = 0;  // whose log it is: messages of another one are damage. 0: any database's
   // So long for what takes one answer: NATS' servers choose a new leader after up to nine seconds, and again
   // where two of them have the same vote. read() has its own limit.

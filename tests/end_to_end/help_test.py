@@ -61,6 +61,8 @@ class Help(EndToEndTest):
         # What is said for other commands is not said here.
         self.assertNotIn("logbench", anything)
         self.assertRegex(anything, r"--duration +seconds: of the run \[10\]")
+        self.assertRegex(anything, r"--commit +pipelined, sync, group, async \[pipelined\]")
+        self.assertRegex(anything, r"--cc +concurrency control: occ, 2pl \[occ\]")
 
     def test_bash_completes(self):
         script = self.folder / "mneme.bash"

@@ -1,7 +1,7 @@
 // TerminalRules: how users at terminals make a workload's calls, where a specification says so (TPC-C 5.2.5).
 //
-// A user chooses a transaction, keys it in, waits for the answer, and thinks. Keying takes a fixed time; thinking an
-// exponential one, cut off at ten times its mean.
+// A user chooses a transaction, keys it in, waits for the answer, and thinks. Keying takes a fixed time;
+// thinking an exponential one, cut off at ten times its mean.
 #pragma once
 
 #include <string_view>
