@@ -1,4 +1,8 @@
 // mneme completion, mneme manual: scripts for shells, and the page for man, of what the program has.
+#include <cstdio>
+#include <memory>
+#include <string>
+
 #include "cli/command/commands.h"
 #include "cli/option/completion.h"
 #include "cli/option/option_table.h"
@@ -6,12 +10,17 @@
 namespace mneme {
 namespace {
 
+// main() looks whether it has arrived.
+Result<void> print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return {};
+}
+
 struct CompletionCommand {
   std::string shell;
 
   Result<void> run(const CLI::App& program) const {
-    fmt::print("{}", shell == "zsh" ? zsh_completion(program) : bash_completion(program));
-    return {};
+    return print(shell == "zsh" ? zsh_completion(program) : bash_completion(program));
   }
 };
 
@@ -29,12 +38,7 @@ void add_completion_command(CLI::App& program, Action& chosen) {
 
 void add_manual_command(CLI::App& program, Action& chosen) {
   CLI::App* app = program.add_subcommand("manual", "the manual page, for man: mneme manual | man -l -");
-  app->callback([&chosen, &program] {
-    chosen = [&program]() -> Result<void> {
-      fmt::print("{}", manual_page(program));
-      return {};
-    };
-  });
+  app->callback([&chosen, &program] { chosen = [&program] { return print(manual_page(program)); }; });
 }
 
 }  // namespace mneme

@@ -1,5 +1,7 @@
-// mneme inspect: what a data directory holds: its manifest, and its log record by record.
+// mneme inspect: what a data directory holds: its tables and procedures, its manifest, and its log record by
+// record.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstdint>
@@ -19,6 +21,7 @@
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/interpreter/call_text.h"
 #include "procedures/session/change_text.h"
+#include "recovery/database/checkpoint_loader.h"
 #include "recovery/database/recover.h"
 #include "recovery/database/schema_change.h"
 
@@ -45,8 +48,16 @@ struct InspectCommand {
     Result<LogContents> log = read_log(directory, *manifest, read);
     if (!log) return log.error();
 
-    output.text(directory_text(*manifest, *log));
-    Json object = directory_json(*manifest, *log);
+    // The log tells something even where the checkpoint is damaged.
+    const Result<CheckpointSummary> summary =
+        summarize_checkpoint(directory, *manifest, (*program)->catalog.tables().size());
+    if (!summary) output.notice(summary.error().message);
+    const CheckpointSummary* const checkpoint = summary ? &*summary : nullptr;
+
+    output.text(program_text(**program, checkpoint));
+    output.text(directory_text(*manifest, checkpoint, *log));
+    Json object = directory_json(*manifest, checkpoint, *log);
+    add_program(object, **program, checkpoint);
     Json& records = object["records"] = Json::array();
     auto schema = std::make_unique<Schema>((*program)->catalog);
     auto codec = std::make_unique<ChangeCodec>(*schema);
@@ -82,9 +93,43 @@ struct InspectCommand {
   // The records of transactions: recovery's number. The list has the skips besides, as places of the log.
   static uint64_t transactions_of(const LogContents& log) { return log.records.size() - log.skips; }
 
-  static std::string directory_text(const Manifest& manifest, const LogContents& log) {
-    std::string text = fmt::format("checkpoint  {} at LSN {}\nrecords     {}\n", manifest.checkpoint_file,
-                                   manifest.checkpoint_lsn.value, name_of(manifest.records));
+  // Tables and procedures as the checkpoint has them; what the log adds stands among its records.
+  static std::string program_text(const Program& program, const CheckpointSummary* checkpoint) {
+    std::string text;
+    for (const TableDefinition& table : program.catalog.tables()) {
+      text += fmt::format("{:<10}  {}: ", is_sequence(table) ? "sequence" : "table", table.name);
+      if (checkpoint != nullptr) {
+        const CheckpointSummary::Table& part = checkpoint->tables[table.id.value];
+        text += fmt::format("{} in {}, ", counted(part.rows, "row"), bytes_text(part.bytes));
+      }
+      text += counted(table.indexes.size(), "index", "indexes") + "\n";
+    }
+    std::vector<std::string_view> procedures;
+    for (const ir::Procedure& procedure : program.procedures) procedures.push_back(procedure.name);
+    if (!procedures.empty()) text += fmt::format("procedures  {}\n", fmt::join(procedures, ", "));
+    return text;
+  }
+
+  static void add_program(Json& object, const Program& program, const CheckpointSummary* checkpoint) {
+    Json& tables = object["tables"] = Json::array();
+    for (const TableDefinition& table : program.catalog.tables()) {
+      Json indexes = Json::array();
+      for (const IndexId index : table.indexes) indexes.push_back(program.catalog.index(index).name);
+      tables.push_back(
+          {{"name", table.name},
+           {"rows", checkpoint == nullptr ? Json() : Json(checkpoint->tables[table.id.value].rows)},
+           {"bytes", checkpoint == nullptr ? Json() : Json(checkpoint->tables[table.id.value].bytes)},
+           {"indexes", indexes}});
+    }
+    Json& procedures = object["procedures"] = Json::array();
+    for (const ir::Procedure& procedure : program.procedures) procedures.push_back(procedure.name);
+  }
+
+  static std::string directory_text(const Manifest& manifest, const CheckpointSummary* checkpoint,
+                                    const LogContents& log) {
+    const std::string size = checkpoint == nullptr ? "" : ", " + bytes_text(checkpoint->file_bytes);
+    std::string text = fmt::format("checkpoint  {} at LSN {}{}\nrecords     {}\n", manifest.checkpoint_file,
+                                   manifest.checkpoint_lsn.value, size, name_of(manifest.records));
     for (const auto& [key, value] : manifest.attributes) text += fmt::format("{:<10}  {}\n", key, value);
     for (const Incarnation& incarnation : manifest.incarnations) {
       text += fmt::format("incarnation {} begins at LSN {}\n", incarnation.number, incarnation.begin.value);
@@ -108,7 +153,8 @@ struct InspectCommand {
     return text;
   }
 
-  static Json directory_json(const Manifest& manifest, const LogContents& log) {
+  static Json directory_json(const Manifest& manifest, const CheckpointSummary* checkpoint,
+                             const LogContents& log) {
     Json incarnations = Json::array();
     for (const Incarnation& incarnation : manifest.incarnations) {
       incarnations.push_back({{"number", incarnation.number}, {"begin", incarnation.begin.value}});
@@ -117,7 +163,10 @@ struct InspectCommand {
     for (const LogHole& hole : log.holes)
       holes.push_back({{"begin", hole.begin.value}, {"end", hole.end.value}});
     return {{"command", "inspect"},
-            {"checkpoint", {{"file", manifest.checkpoint_file}, {"lsn", manifest.checkpoint_lsn.value}}},
+            {"checkpoint",
+             {{"file", manifest.checkpoint_file},
+              {"lsn", manifest.checkpoint_lsn.value},
+              {"bytes", checkpoint == nullptr ? Json() : Json(checkpoint->file_bytes)}}},
             {"records_hold", name_of(manifest.records)},
             {"attributes", manifest.attributes},
             {"incarnations", incarnations},

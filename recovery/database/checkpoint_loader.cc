@@ -179,24 +179,51 @@ class ParallelLoader {
   std::optional<Error> error_;  // guarded by error_mutex_ while threads run
 };
 
+// The file that a manifest names, and what its headers say.
+struct OpenedCheckpoint {
+  File file;
+  CheckpointHeader header;
+  std::vector<CheckpointChunkHeader> chunks;
+};
+
+Result<OpenedCheckpoint> open_checkpoint(const std::string& directory, const Manifest& manifest,
+                                         size_t tables) {
+  const std::string path = path_in(directory, manifest.checkpoint_file);
+  if (!std::filesystem::exists(path)) {
+    return damaged("the checkpoint {} is missing, which the manifest names; {}", path, kAdvice);
+  }
+  Result<File> file = File::open_in(directory, manifest.checkpoint_file);
+  if (!file) return file.error();
+  const Result<CheckpointHeader> header = read_header(*file, directory, manifest);
+  if (!header) return header.error();
+  Result<std::vector<CheckpointChunkHeader>> chunks = read_chunk_headers(*file, *header, tables);
+  if (!chunks) return chunks.error();
+  return OpenedCheckpoint{*std::move(file), *header, *std::move(chunks)};
+}
+
 }  // namespace
 
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
                                          const Manifest& manifest, uint32_t threads,
                                          const std::function<void(uint64_t, uint64_t)>& progress) {
-  const std::string path = path_in(directory, manifest.checkpoint_file);
-  if (!std::filesystem::exists(path)) {
-    return damaged("the checkpoint {} is missing, which the manifest names; {}", path, kAdvice);
+  Result<OpenedCheckpoint> opened =
+      open_checkpoint(directory, manifest, database.schema().catalog().tables().size());
+  if (!opened) return opened.error();
+  RETURN_IF_ERROR(ParallelLoader(database, opened->file, opened->header, std::move(opened->chunks))
+                      .load(threads, progress));
+  return LoadedCheckpoint{opened->header.file_bytes, opened->header.rows};
+}
+
+Result<CheckpointSummary> summarize_checkpoint(const std::string& directory, const Manifest& manifest,
+                                               size_t tables) {
+  const Result<OpenedCheckpoint> opened = open_checkpoint(directory, manifest, tables);
+  if (!opened) return opened.error();
+  CheckpointSummary summary{opened->header.file_bytes, std::vector<CheckpointSummary::Table>(tables)};
+  for (const CheckpointChunkHeader& chunk : opened->chunks) {
+    summary.tables[chunk.table].rows += chunk.rows;
+    summary.tables[chunk.table].bytes += chunk.payload_bytes;
   }
-  const Result<File> file = File::open_in(directory, manifest.checkpoint_file);
-  if (!file) return file.error();
-  const Result<CheckpointHeader> header = read_header(*file, directory, manifest);
-  if (!header) return header.error();
-  Result<std::vector<CheckpointChunkHeader>> chunks =
-      read_chunk_headers(*file, *header, database.schema().catalog().tables().size());
-  if (!chunks) return chunks.error();
-  RETURN_IF_ERROR(ParallelLoader(database, *file, *header, std::move(*chunks)).load(threads, progress));
-  return LoadedCheckpoint{header->file_bytes, header->rows};
+  return summary;
 }
 
 }  // namespace mneme

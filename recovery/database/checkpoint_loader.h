@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/checkpoint/checkpoint_format.h"
@@ -33,5 +34,17 @@ struct LoadedCheckpoint {
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
                                          const Manifest& manifest, uint32_t threads,
                                          const std::function<void(uint64_t, uint64_t)>& progress = {});
+
+// What the headers of that checkpoint say of its tables, of which there are `tables`; rows are not read.
+struct CheckpointSummary {
+  struct Table {
+    uint64_t rows = 0;
+    uint64_t bytes = 0;  // of its rows in the file
+  };
+  uint64_t file_bytes = 0;
+  std::vector<Table> tables;  // by TableId
+};
+Result<CheckpointSummary> summarize_checkpoint(const std::string& directory, const Manifest& manifest,
+                                               size_t tables);
 
 }  // namespace mneme

@@ -8,7 +8,7 @@ from program import BINARY, DONE, FAILED, EndToEndTest
 
 SCRIPT = "CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1); SELECT id FROM t;"
 SUBCOMMANDS = ("demo", "run", "crash", "recover", "verify", "inspect", "slice", "native", "logbench", "sql", "serve", "crash-target", "logd", "follow",
-               "bench", "experiment")
+               "bench", "acid", "experiment", "compare", "completion", "manual")
 
 
 class FullOutput(EndToEndTest):
@@ -24,6 +24,8 @@ class FullOutput(EndToEndTest):
         self.on_full_device("--version")
         for command in SUBCOMMANDS:
             self.on_full_device(command, "--help")
+        self.on_full_device("completion", "bash")
+        self.on_full_device("manual")
 
     def test_results(self):
         directory = self.folder / "database"
