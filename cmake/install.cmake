@@ -6,6 +6,18 @@ set(MNEME_LIBRARY_FOLDERS base network logging engine procedures analyzer recove
 install(TARGETS mneme RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${CMAKE_BINARY_DIR}/native DESTINATION lib/mneme FILES_MATCHING PATTERN "*.so")
 
+# Completion for shells, and the manual page, as the program makes them.
+set(SHELL_FILES ${CMAKE_BINARY_DIR}/shell)
+install(CODE "
+  file(MAKE_DIRECTORY ${SHELL_FILES})
+  execute_process(COMMAND ${CMAKE_BINARY_DIR}/mneme completion bash OUTPUT_FILE ${SHELL_FILES}/mneme COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${CMAKE_BINARY_DIR}/mneme completion zsh OUTPUT_FILE ${SHELL_FILES}/_mneme COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${CMAKE_BINARY_DIR}/mneme manual OUTPUT_FILE ${SHELL_FILES}/mneme.1 COMMAND_ERROR_IS_FATAL ANY)
+")
+install(FILES ${SHELL_FILES}/mneme DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${SHELL_FILES}/_mneme DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${SHELL_FILES}/mneme.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
 # Mneme::base, Mneme::engine and so on; what a program links is Mneme::Mneme (MnemeConfig.cmake).
 foreach(FOLDER ${MNEME_LIBRARY_FOLDERS} logging_remote logging_replicated grammar)
   set_target_properties(mneme_${FOLDER} PROPERTIES EXPORT_NAME ${FOLDER})

@@ -7,9 +7,13 @@
 #include <thread>
 
 #include "cli/output/text.h"
+#include "measurement/statistics/bootstrap.h"
 
 namespace mneme {
 namespace {
+
+// With fewer the bootstrap knows too little of the noise.
+constexpr size_t kTellingRounds = 10;
 
 std::vector<double> throughputs_of(const TargetReport& target) {
   std::vector<double> rates;
@@ -58,6 +62,8 @@ Json target_json(const BenchReport& report, const TargetReport& target) {
                  {"load_seconds", target.load_seconds ? Json(*target.load_seconds) : Json()}};
   result.update(round_json(report, target.all_rounds()));
   result["throughput_tps"] = target.median_throughput();
+  const std::optional<MedianInterval> interval = median_interval(throughputs_of(target));
+  result["throughput_interval"] = interval ? Json{interval->low, interval->high} : Json();
   Json rounds = Json::array();
   for (const RoundReport& round : target.rounds) rounds.push_back(round_json(report, round));
   result["rounds"] = rounds;
@@ -151,6 +157,12 @@ std::string BenchReport::text() const {
       text += fmt::format("  the median of {}, of {} to {}\n", counted(rates.size(), "round"),
                           thousands(static_cast<uint64_t>(rates.front())),
                           thousands(static_cast<uint64_t>(rates.back())));
+    }
+    if (const std::optional<MedianInterval> interval = median_interval(rates)) {
+      text += fmt::format("  95% interval of the median: {} to {}{}\n",
+                          thousands(static_cast<uint64_t>(interval->low)),
+                          thousands(static_cast<uint64_t>(interval->high)),
+                          rates.size() < kTellingRounds ? ", too narrow with so few rounds" : "");
     }
     std::vector<std::vector<std::string>> rows = {
         {"procedure", "committed", "aborted", "rolled back", "p50", "p95", "p99", "p99.9", "max"}};

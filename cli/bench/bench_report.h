@@ -4,7 +4,8 @@
 //             TARGET has `mneme run`'s fields for all of its rounds together, and "rounds":[...] with each;
 //             "throughput_tps" is the median of the rounds. With one target its fields stand beside
 //             "command", too, so that a reader of run's result reads this one.
-// Intervals   the median of the rounds, with the least and the greatest: few rounds have no other spread.
+// Intervals   "throughput_interval" is the 95% interval of the rounds' median, by the bootstrap: null for one
+//             round, and too narrow for fewer than ten.
 #pragma once
 
 #include <optional>

@@ -63,6 +63,7 @@ class Bench(EndToEndTest):
         self.assertIn("smallbank", told["command_line"])
         self.assertEqual(told["seed"], 7)
         one, other = told["targets"]
+        self.assertIsNone(one["throughput_interval"])  # of one round
         self.assertEqual(one["tables"], other["tables"])
         self.assertEqual(one["tables"]["account"]["rows"], 18000)
         self.assertGreater(one["user_aborts"], 0)
@@ -107,6 +108,9 @@ class Bench(EndToEndTest):
         self.assertEqual(told["isolation"], "serializable")
         for target in told["targets"]:
             self.assertEqual(len(target["rounds"]), 2)
+            low, high = target["throughput_interval"]
+            self.assertLessEqual(low, target["throughput_tps"])
+            self.assertLessEqual(target["throughput_tps"], high)
             self.assertEqual(target["committed"] + target["user_aborts"], 600)
             # The sum of money follows from what clients were told, the rounds together.
             self.assertTrue([check for check in target["checks"] if check["name"].startswith("money:")])

@@ -25,6 +25,9 @@ class Embedding(EndToEndTest):
     def test_a_program_of_ones_own_is_built_and_keeps_what_it_told(self):
         prefix, build, data = self.folder / "prefix", self.folder / "build", self.folder / "data"
         self.do("cmake", "--install", BUILD, "--prefix", prefix)
+        for page, word in [("bash-completion/completions/mneme", "complete -o filenames -F _mneme mneme"), ("zsh/vendor-completions/_mneme", "#compdef mneme"),
+                           ("man/man1/mneme.1", ".TH MNEME 1")]:
+            self.assertIn(word, (prefix / "share" / page).read_text(), page)
         self.do("cmake", "-G", "Ninja", "-S", EXAMPLE, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
         self.do("cmake", "--build", build)
         bank = build / "bank"
