@@ -41,8 +41,8 @@ struct CrashTargetCommand {
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
-    Result<WorkloadDatabase> opened =
-        WorkloadDatabase::open(directory, options, *wanted, /*on_demand=*/false, /*quiet=*/true);
+    Result<WorkloadDatabase> opened = WorkloadDatabase::open(directory, options, *wanted, /*scheme=*/nullptr,
+                                                             /*on_demand=*/false, /*quiet=*/true);
     if (!opened) return opened.error();
     WorkingDatabase& working = opened->working();
     working.database().set_concurrency(*kept_apart);

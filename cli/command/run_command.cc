@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/interrupted_cores.h"
 #include "cli/command/commands.h"
 #include "cli/measure/by_the_book.h"
@@ -30,6 +31,7 @@
 #include "cli/output/provenance.h"
 #include "cli/output/text.h"
 #include "logging/commit/order_log.h"
+#include "recovery/database/recovery_schemes.h"
 
 namespace mneme {
 namespace {
@@ -46,6 +48,7 @@ struct RunCommand {
   std::string huge_pages = "on";
   bool resume = false;
   OpenOption open;
+  std::string scheme;  // of --resume; empty: the default one
   double duration = 10;
   uint64_t transactions = 0;
   double warmup = 0;
@@ -71,6 +74,14 @@ struct RunCommand {
     on_demand_ = *opens_on_demand;
     if (command.count("--open") > 0 && !resume)
       return invalid_argument("--open says how a database that is there is opened: give --resume as well");
+    if (!scheme.empty()) {
+      if (!resume)
+        return invalid_argument(
+            "--scheme says how a database that is there is recovered: give --resume as well");
+      const Result<const RecoveryScheme*> named = recovery_scheme(scheme);
+      if (!named) return named.error();
+      scheme_ = *named;
+    }
     DriverOptions options;
     const Result<CommitMode> mode = commit_mode(commit);
     if (!mode) return mode.error();
@@ -174,8 +185,9 @@ struct RunCommand {
     }
     log_options.group.waiters_hurry = options.commit != CommitMode::kGroup;
 
+    opened_ns_ = monotonic_ns();
     Result<WorkloadDatabase> opened =
-        resume ? WorkloadDatabase::open(directory, log_options, wanted, on_demand_, output.quiet())
+        resume ? WorkloadDatabase::open(directory, log_options, wanted, scheme_, on_demand_, output.quiet())
                : WorkloadDatabase::create(directory, settings, *content.content(), log_options, wanted,
                                           output.quiet());
     if (!opened) return opened.error();
@@ -278,6 +290,13 @@ struct RunCommand {
     json["by_the_book"] = book.json();
     add_settings(json, workload);
     provenance_.add_to(json, settings.options.seed);
+    if (resume) {
+      const RecoveryReport& recovered = durable->recovered();
+      json["recovered"] = {{"scheme", recovered.scheme == nullptr ? Json() : Json(recovered.scheme->name)},
+                           {"total_seconds", recovered.total_seconds}};
+      const double before = static_cast<double>(report->measured_from_ns - opened_ns_) / 1e9;
+      json["throughput_since_open"] = throughput_since_open_json(*report, before);
+    }
     if (durable != nullptr && durable->working().rest() != nullptr) {
       const DemandReport& rest = durable->working().rest()->report();
       output.text(demand_text(rest));
@@ -499,6 +518,8 @@ struct RunCommand {
   std::string log_buffer_name_ = "none";
   std::string elr_;
   bool on_demand_ = false;
+  const RecoveryScheme* scheme_ = nullptr;
+  uint64_t opened_ns_ = 0;              // when the database began to be opened, or made
   std::string durability_ = "nothing";  // what an acknowledgement stands for
   std::optional<int64_t> flush_interval_us_;
   std::vector<TakenCheckpoint> taken_;
@@ -513,6 +534,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
   command->settings.add_options(*app);
   take("--data-dir", command->directory);
   take("--resume", command->resume);
+  take("--scheme", command->scheme);
   command->open.add_option(*app);
   take("--threads", command->threads);
   take("--duration", command->duration);

@@ -50,4 +50,11 @@ Json throughput_per_second_json(const RunReport& report) {
   return throughput;
 }
 
+Json throughput_since_open_json(const RunReport& report, double seconds_before) {
+  Json throughput = Json::array();
+  for (double second = 0.5; second < seconds_before; ++second) throughput.push_back(0.0);
+  for (Json& each : throughput_per_second_json(report)) throughput.push_back(std::move(each));
+  return throughput;
+}
+
 }  // namespace mneme

@@ -105,7 +105,8 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory,
 }
 
 Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, const DurableLogOptions& log,
-                                                Execution execution, bool on_demand, bool quiet) {
+                                                Execution execution, const RecoveryScheme* scheme,
+                                                bool on_demand, bool quiet) {
   // Before anything is changed: the engine that opens the directory for work must be able to go on.
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
@@ -114,6 +115,7 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   Result<std::unique_ptr<Workload>> workload = settings->make();
   if (!workload) return workload.error();
   RecoverOptions recover;
+  recover.scheme = scheme;
   recover.execution = execution;
   recover.replay.threads = default_threads();
   recover.on_demand = on_demand;

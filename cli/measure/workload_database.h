@@ -22,9 +22,11 @@ class WorkloadDatabase {
   static Result<WorkloadDatabase> create(const std::string& directory, const WorkloadSettings& settings,
                                          const LogContent& content, const DurableLogOptions& log,
                                          Execution execution, bool quiet);
-  // The settings are those that the directory was created with. `on_demand`: RecoverOptions has it.
+  // The settings are those that the directory was created with. `scheme` and `on_demand`: RecoverOptions has
+  // them.
   static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log,
-                                       Execution execution, bool on_demand, bool quiet);
+                                       Execution execution, const RecoveryScheme* scheme, bool on_demand,
+                                       bool quiet);
 
   const WorkloadSettings& settings() const { return settings_; }
   const Workload& workload() const { return *workload_; }
