@@ -14,6 +14,7 @@
 #include "logging/commit/directory_log.h"
 #include "measurement/machine/build.h"
 #include "recovery/database/data_directory.h"
+#include "recovery/demand/demand_recovery.h"
 
 namespace mneme {
 namespace {
@@ -103,6 +104,9 @@ void add_database(MetricList& list, WorkingDatabase& working) {
              static_cast<double>(working.database().memory_bytes()));
   list.gauge("mneme_recovered", "1 once all of the log that was there is in the rows.",
              working.is_recovered() ? 1 : 0);
+  const DemandRecovery* const rest = working.rest();
+  list.gauge("mneme_recovered_ratio", "How much of it is in the rows (--open on-demand).",
+             rest == nullptr ? 1 : rest->settled_share());
 }
 
 class MetricsPage::Collector final : public prometheus::Collectable {

@@ -83,12 +83,14 @@ void DemandRecovery::go_on(uint32_t thread) {
 }
 
 void DemandRecovery::note_share() {
+  const DemandSchedule& schedule = parts_.replay->schedule();
+  const double share =
+      static_cast<double>(schedule.pieces_run()) / static_cast<double>(schedule.piece_count());
+  share_.store(share, std::memory_order_relaxed);
   const uint64_t now = monotonic_ns();
   if (now < next_share_ns_) return;
-  const DemandSchedule& schedule = parts_.replay->schedule();
   std::vector<SettledShare>& shares = report_.settled;
-  shares.push_back({seconds_of(now - start_ns_), static_cast<double>(schedule.pieces_run()) /
-                                                     static_cast<double>(schedule.piece_count())});
+  shares.push_back({seconds_of(now - start_ns_), share});
   if (shares.size() == kMostShares) {
     for (size_t i = 0; i < kMostShares / 2; ++i) shares[i] = shares[2 * i];
     shares.resize(kMostShares / 2);

@@ -70,6 +70,8 @@ class DemandRecovery final : public AccessGate {
   void start();
   // Whether all is settled. Once true, it stays so.
   bool is_settled() const { return is_settled_.load(std::memory_order_acquire); }
+  // Of the pieces that have run, as far as it was seen lately: 1 once all have.
+  double settled_share() const { return is_settled() ? 1 : share_.load(std::memory_order_relaxed); }
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   // Waits for the end. An error says why replay could not go on.
   Result<void> finish();
@@ -117,6 +119,7 @@ class DemandRecovery final : public AccessGate {
   // Relaxed: it carries nothing.
   std::atomic<uint32_t> asking_{0};
   std::atomic<bool> is_stopped_{false};  // by the destructor; relaxed: it carries nothing
+  std::atomic<double> share_{0};         // written by thread 0, for people to read: relaxed
   std::atomic<bool> is_settled_{false};  // written by end(), as the next one is
   std::atomic<bool> has_failed_{false};
   std::mutex mutex_;  // guards the two below

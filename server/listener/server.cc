@@ -15,6 +15,7 @@
 #include "base/file/file.h"
 #include "base/random_number.h"
 #include "network/local_socket.h"
+#include "recovery/demand/demand_recovery.h"
 #include "server/listener/client_loop.h"
 #include "server/listener/durability_watch.h"
 #include "server/listener/seat_pool.h"
@@ -53,6 +54,10 @@ class Server::State final : public SessionHost {
   Lsn durable() const override { return database_.working().log().durable(); }
   std::chrono::milliseconds lag() const override {
     return is_standby() ? options_.lag() : std::chrono::milliseconds(0);
+  }
+  double recovered_share() const override {
+    DemandRecovery* const rest = database_.working().rest();
+    return rest == nullptr ? 1 : rest->settled_share();
   }
   void give_way();
 

@@ -227,6 +227,8 @@ StatementResult ClientSession::run_set(const SetStatement& statement, ResultSink
       return add({std::to_string(host_.durable().value)}), tagged("SHOW");
     if (statement.name == "mneme.replay_lag")
       return add({fmt::format("{}ms", host_.lag().count())}), tagged("SHOW");
+    if (statement.name == "mneme.recovered_share")
+      return add({fmt::format("{:.3f}", host_.recovered_share())}), tagged("SHOW");
     // What a standby must have replayed to show all that this session has seen.
     if (statement.name == "mneme.last_lsn")
       return add({std::to_string(replies_.newest().value + 1)}), tagged("SHOW");

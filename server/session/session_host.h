@@ -28,6 +28,8 @@ class SessionHost {
   virtual Lsn durable() const = 0;
   // For how long a standby has known of what it has not replayed.
   virtual std::chrono::milliseconds lag() const { return {}; }
+  // How much of the log that was there is in the rows (--open on-demand): 1 once all is.
+  virtual double recovered_share() const { return 1; }
   // Whether a statement may wait for others' locks (two-phase locking): all of them are then for threads that
   // have time.
   virtual bool statements_wait() const { return false; }

@@ -67,6 +67,7 @@ class OnDemand(EndToEndTest):
             self.addCleanup(server.close)
             self.assertEqual(self.ask(server, "SELECT v FROM t WHERE k = 7;"), str(done))
         self.ask(server, "ALTER TABLE t ADD COLUMN w int;")  # which waits until all is settled
+        self.assertEqual(self.ask(server, "SHOW mneme.recovered_share;"), "1.000")
         self.assertEqual(self.ask(server, "SELECT min(v), max(v), count(w) FROM t;"), f"{done}|{done}|0")
 
     def ask(self, server, text):
