@@ -13,8 +13,8 @@ namespace mneme {
 Json per_second_json(const RunReport& report);
 // The committed calls of each whole second of the window.
 Json throughput_per_second_json(const RunReport& report);
-// The same since the database began to be opened, `seconds_before` the window: nothing was committed in so many
-// seconds, rounded.
+// The same since the database began to be opened, `seconds_before` the window: nothing was committed in so
+// many seconds, rounded.
 Json throughput_since_open_json(const RunReport& report, double seconds_before);
 
 // The latencies of each second and procedure as an interval log of HdrHistogram (measurement/latency/
