@@ -106,10 +106,8 @@ struct ExperimentCommand {
                                   figure->name);
         }
         of_files.push_back(std::move(*figure));
-        figures.push_back(&of_files.back());
-        continue;
       }
-      const Figure* const figure = find_figure(name);
+      const Figure* const figure = is_figure_file(name) ? &of_files.back() : find_figure(name);
       if (figure == nullptr) {
         return invalid_argument(
             "there is no experiment {}: mneme experiment list shows all that there are; the name of a file "
@@ -195,7 +193,7 @@ struct ExperimentCommand {
     std::vector<Plan> plans;
     for (const Figure* const figure : figures) {
       plans.push_back(plan_of(*figure, scale()));
-      plans.back().rounds = runs_are_given || figure->repeats == 0 ? runs : figure->repeats;
+      plans.back().rounds = runs_are_given ? runs : figure->repeats;
     }
     RETURN_IF_ERROR(runner.announce(plans));
     if (quick) output.notice("--quick is to see that all works: its figures are not to be believed");

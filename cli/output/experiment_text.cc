@@ -77,7 +77,7 @@ std::string panel_text(const Json& panel) {
                          number_text(value["value"].get<double>()));
   }
   if (!paper.empty())
-    text += wrapped(fmt::format("the paper ({}): {}", panel["paper_unit"].get<std::string>(), paper), "  ");
+    text += wrapped(fmt::format("the paper ({}): {}", panel["unit"].get<std::string>(), paper), "  ");
   return text;
 }
 

@@ -198,11 +198,11 @@
     return Plot.plot({
       style, width, height: rows.length * named.each + 66, marginLeft: named.marginLeft,
       marginRight: roomFor(rows.map((row) => row.value)), marginTop: 28, marginBottom: 44, color: colours(panel),
-      x: { label: panel.paper_unit, grid: true, tickFormat: tickText, ticks: 4, zero: true, nice: true },
+      x: { label: panel.unit, grid: true, tickFormat: tickText, ticks: 4, zero: true, nice: true },
       y: { domain: names, label: null, padding: named.padding, ...named.axis },
       marks: [
         Plot.barX(rows, { y: "label", x: "value", fill: "base", fillOpacity: 0.75,
-          title: (d) => `${d.label}: ${numberText(d.value)} ${panel.paper_unit}` }),
+          title: (d) => `${d.label}: ${numberText(d.value)} ${panel.unit}` }),
         namesAbove(named, rows, { y: "label", text: "label" }),
         Plot.text(rows, { y: "label", x: "value", text: (d) => numberText(d.value), textAnchor: "start", dx: 5 }),
         Plot.ruleX([0])
