@@ -253,18 +253,13 @@ Result<Json> evaluate(const Plan& plan, const Measurements& measured) {
       cell->x = with_names(cell->x, fixed_texts(figure, {}, plan.scale));
     claims.push_back(claim_json(claim, panels));
   }
-  Json commands = Json::array();
-  for (const PlannedDatabase& database : plan.databases) {
-    commands.push_back(fmt::format("mneme {} --data-dir @{}", database.command, database.name));
-  }
-  for (const std::string& command : plan.commands) commands.push_back(typed_text(command));
   size_t done = 0;
   for (const std::string& command : plan.commands) done += rounds_of(command, measured).size();
   const size_t planned = plan.commands.size() * plan.rounds;
   Json json = {{"name", figure.name},         {"paper", figure.paper},
                {"title", figure.title},       {"paper_says", figure.paper_says},
                {"scaled", figure.scaled},     {"panels", std::move(panels)},
-               {"claims", std::move(claims)}, {"commands", std::move(commands)},
+               {"claims", std::move(claims)}, {"commands", typed_commands(plan)},
                {"partial", done < planned},   {"measured", done},
                {"planned", planned}};
   if (!figure.file.empty()) {

@@ -123,6 +123,14 @@ std::string typed_text(std::string_view command) {
   return text;
 }
 
+std::vector<std::string> typed_commands(const Plan& plan) {
+  std::vector<std::string> commands;
+  for (const PlannedDatabase& database : plan.databases)
+    commands.push_back(fmt::format("{} --data-dir @{}", typed_text(database.command), database.name));
+  for (const std::string& command : plan.commands) commands.push_back(typed_text(command));
+  return commands;
+}
+
 double expected_seconds(std::string_view command) {
   if (command.find('\n') != command.npos) {
     double seconds = 0;

@@ -68,6 +68,8 @@ PlannedPanel plan_of(const Figure& figure, const FigurePanel& panel, const Exper
 std::vector<PlannedStep> steps_of(std::string_view command);
 // As people would type it: "mneme run ...; mneme recover ...".
 std::string typed_text(std::string_view command);
+// All that a plan runs, the databases' first.
+std::vector<std::string> typed_commands(const Plan& plan);
 // The names behind the command's @.
 std::vector<std::string> database_names_in(std::string_view command);
 double expected_seconds(std::string_view command);

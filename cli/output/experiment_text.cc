@@ -121,17 +121,18 @@ std::string rough_time(double seconds) {
   return fmt::format("{:.0f} min", std::round(seconds / 60));
 }
 
-std::string experiment_list(const ExperimentScale& scale, uint32_t runs) {
+std::string experiment_list(const std::vector<Plan>& plans, bool with_commands) {
   std::string text, paper;
-  for (const Figure& figure : all_figures()) {
+  for (const Plan& plan : plans) {
+    const Figure& figure = *plan.figure;
     if (figure.paper != paper) text += fmt::format("{}{}\n", paper.empty() ? "" : "\n", figure.paper);
     paper = figure.paper;
-    Plan plan = plan_of(figure, scale);
-    plan.rounds = runs;
     const std::string time = plan.panels.empty() ? "not here" : rough_time(plan.expected_seconds());
     text +=
         fmt::format("  {:<18} {:>8}  {} {}\n", figure.name, time, figure.in_tour ? "*" : " ", figure.title);
     if (!figure.not_here.empty()) text += wrapped(figure.not_here, std::string(33, ' '));
+    if (!with_commands) continue;
+    for (const std::string& command : typed_commands(plan)) text += fmt::format("    {}\n", command);
   }
   return text +
          "\n* in the tour that --all takes. Figures that share runs share them when they are run into the "
