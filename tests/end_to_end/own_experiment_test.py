@@ -257,15 +257,17 @@ y = "committed"
 [[plots]]
 title = "Over time"
 chart = "timeline"
-commands = ["run tpcb --scale 1 --threads 1 --duration 1", "recover {dir}"]
+unit = "transactions/s"
+series = "scheme"
+commands = ["run tpcb --scale 1 --threads 1 --duration 1", "recover {dir} --scheme {scheme}"]
 y = "run.throughput_per_second"
 """)
         (figure,) = self.report("experiment", path, "--runs", 2, "--output", self.results)["figures"]
         points = [[(point["x"], point["runs"]) for point in series["points"]] for panel in figure["panels"][:3] for series in panel["series"]]
         self.assertEqual(points, [[("serial", [200, 200]), ("in parallel", [200, 200])], [("1", [1, 1]), ("3", [3, 3])], [("200", [200, 200])]])
         self.assertTrue(figure["panels"][1]["series"][0]["simulated"])
-        (timeline,) = figure["panels"][3]["series"]
-        self.assertTrue(timeline["seconds"])
+        for timeline in figure["panels"][3]["series"]:
+            self.assertTrue(timeline["seconds"])
         self.assertEqual(figure["seeds"], [])
         self.assertEqual(figure["commands"][:2], ["mneme run tpcb --scale 1 --threads 1 --transactions 200 --data-dir @calls",
                                                   "mneme recover @calls --scheme clr"])
