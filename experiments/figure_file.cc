@@ -420,8 +420,10 @@ class FigureFileReader {
       const TomlValue* const x = TomlReader::find(*each, "x");
       const TomlValue* const value = TomlReader::find(*each, "value");
       if (x != nullptr) paper.x = axis_text(*x, "x").value_or("");
-      if (value != nullptr) paper.value = value->number;
-      if (x == nullptr || value == nullptr || (value->kind != Kind::kInteger && value->kind != Kind::kFloat))
+      const bool is_number =
+          value != nullptr && (value->kind == Kind::kInteger || value->kind == Kind::kFloat);
+      if (is_number) paper.value = value->number;
+      if (x == nullptr || !is_number || !std::isfinite(paper.value))
         in_.problem(each->place, "a number of the paper's needs series, x and value, which is a number");
       panel.paper.push_back(std::move(paper));
     }

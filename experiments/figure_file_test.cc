@@ -289,6 +289,8 @@ TEST(FigureFile, TellsMistakesInWhatPapersFiguresAreMadeOf) {
        "the plot points has no series \"plan\", of which paper_values has a number; did you mean plain?"},
       {changed("x = 40, value = 2.5", "x = 40, value = \"a\""),
        "a number of the paper's needs series, x and value, which is a number"},
+      {changed("x = 40, value = 2.5", "x = 40, value = inf"),
+       "a number of the paper's needs series, x and value, which is a number"},
       {changed("x = 40, value = 2.5", "x = 40, values = 2.5"),
        "a number of the paper's has no key \"values\"; did you mean value?"},
       {changed("y = \"throughput_per_second\"", "y = \"a + b\""),

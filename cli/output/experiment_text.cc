@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "cli/output/text.h"
-#include "experiments/catalog.h"
 #include "experiments/evaluation.h"
 
 namespace mneme {
