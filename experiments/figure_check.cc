@@ -133,8 +133,10 @@ void check_databases(TomlReader& in, const Plan& plan, const CommandLineCheck& c
 
 }  // namespace
 
-const Words kOwnNames = {std::string(kCoresName), std::string(kSeedName), std::string(kDirectoryName),
-                         std::string(kServerName), std::string(kServersName)};
+Words own_names() {
+  return {std::string(kCoresName), std::string(kSeedName), std::string(kDirectoryName),
+          std::string(kServerName), std::string(kServersName)};
+}
 
 void check_uses(TomlReader& in, const Figure& figure) {
   Names used;

@@ -15,7 +15,7 @@ namespace mneme {
 using CommandLineCheck = std::function<std::string(const std::vector<std::string>& words)>;
 
 // The names in braces that stand for no axis.
-extern const std::vector<std::string> kOwnNames;
+std::vector<std::string> own_names();
 
 // Adds a problem for each axis that nothing uses, and each that a plot leaves open.
 void check_uses(TomlReader& in, const Figure& figure);

@@ -177,10 +177,10 @@ class FigureFileReader {
     }
     if (!in_.is(*axes, Kind::kTable, "axes")) return;
     for (const TomlValue::Member& member : axes->members) {
-      if (!is_name(member.name) || is_among(kOwnNames, member.name)) {
+      if (!is_name(member.name) || is_among(own_names(), member.name)) {
         in_.problem(member.place,
                     fmt::format("an axis can't be called \"{}\": small letters, digits and \"_\", and not {}",
-                                member.name, fmt::join(kOwnNames, ", ")));
+                                member.name, fmt::join(own_names(), ", ")));
         continue;
       }
       figure_.axes.push_back({member.name,
@@ -213,7 +213,7 @@ class FigureFileReader {
       if (command.empty()) continue;
       if (words.empty() || words[0] != "run" || command.find('@') != command.npos)
         in_.problem(member.value.place, "a database is made by one command, which begins with run");
-      for (const std::string_view name : kOwnNames) {
+      for (const std::string& name : own_names()) {
         if (name != kCoresName && is_among(names_in(command), name))
           in_.problem(member.value.place,
                       fmt::format("a database is made once for all points and rounds, and "
@@ -237,14 +237,13 @@ class FigureFileReader {
       in_.problem(place, fmt::format("\"{}\" has a brace that is not closed, or not opened", text));
       return;
     }
-    Words known = axis_names();
-    const auto stands_for_axis = [&](const std::string& name) { return is_among(known, axis_in(name)); };
+    const Words axes = axis_names();
+    Words known = axes;
+    for (const std::string& name : own_names()) known.push_back(name);
     for (const std::string& name : names_in(text)) {
-      if (stands_for_axis(name) || is_among(kOwnNames, name)) continue;
+      if (is_among(axes, axis_in(name)) || is_among(known, name)) continue;
       has_unknown_names_ = true;
-      Words all = known;
-      all.insert(all.end(), kOwnNames.begin(), kOwnNames.end());
-      in_.problem(place, fmt::format("{{{}}} is no axis{}", name, TomlReader::advice(name, all)));
+      in_.problem(place, fmt::format("{{{}}} is no axis{}", name, TomlReader::advice(name, known)));
     }
   }
 
