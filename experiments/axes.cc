@@ -7,8 +7,6 @@
 namespace mneme {
 namespace {
 
-using Texts = std::map<std::string, std::string>;
-
 // Calls `text_part` and `name_part` for what `text` consists of, in order.
 template <typename TextPart, typename NamePart>
 void split_at_names(std::string_view text, TextPart&& text_part, NamePart&& name_part) {
@@ -23,57 +21,16 @@ void split_at_names(std::string_view text, TextPart&& text_part, NamePart&& name
   text_part(text);
 }
 
-const FigureAxis* find_axis(const Figure& figure, const std::string& name) {
+}  // namespace
+
+bool is_range(std::string_view value) {
+  return value == "1..cores" || value == "1..4cores";
+}
+
+const FigureAxis* find_axis(const Figure& figure, std::string_view name) {
   const auto found = std::ranges::find(figure.axes, name, &FigureAxis::name);
   return found == figure.axes.end() ? nullptr : &*found;
 }
-
-// The texts of all axes that have one value, at this scale or in this panel.
-Texts fixed_texts(const Figure& figure, const FigurePanel& panel, const ExperimentScale& scale) {
-  Texts texts = {{std::string(kCoresName), std::to_string(scale.cores)}};
-  for (const FigureAxis& axis : figure.axes) {
-    const std::vector<AxisValue> values = values_of(axis, scale);
-    if (values.size() == 1) texts[axis.name] = values[0].text;
-    const auto chosen = panel.where.find(axis.name);
-    if (chosen == panel.where.end()) continue;
-    // It need not be among the quick ones.
-    for (const auto* const list : {&axis.values, &values}) {
-      const auto value = std::ranges::find(*list, chosen->second, &AxisValue::label);
-      if (value != list->end()) texts[axis.name] = value->text;
-    }
-  }
-  return texts;
-}
-
-// Where each value is a run of its own and the file has no quick ones, a quick look takes the outer ones.
-std::vector<AxisValue> x_values(const Figure& figure, const FigurePanel& panel,
-                                const ExperimentScale& scale) {
-  const FigureAxis& axis = *find_axis(figure, panel.x_axis);
-  std::vector<AxisValue> values = values_of(axis, scale);
-  const bool is_run_each = std::ranges::any_of(panel.series, [&](const FigureSeries& series) {
-    const std::vector<std::string> names = names_in(series.command);
-    return std::ranges::find(names, axis.name) != names.end();
-  });
-  if (scale.quick && axis.quick.empty() && is_run_each && values.size() > 2)
-    values = {values.front(), values.back()};
-  return values;
-}
-
-// Commands that draw at random draw other calls each round, unless they name a seed themselves.
-std::string with_seeds(const std::string& command) {
-  std::string all;
-  for (const PlannedStep& step : steps_of(command)) {
-    const std::vector<std::string> words = words_of(step.command);
-    const bool draws = !words.empty() && (words[0] == "run" || words[0] == "crash" || words[0] == "bench");
-    const bool names_one =
-        std::ranges::any_of(words, [](const std::string& word) { return word.starts_with("--seed"); });
-    all += fmt::format("{}{}{}{}{}", all.empty() ? "" : "\n", step.name, step.name.empty() ? "" : ": ",
-                       step.command, draws && !names_one ? " --seed {seed}" : "");
-  }
-  return all;
-}
-
-}  // namespace
 
 std::vector<AxisValue> values_of(const FigureAxis& axis, const ExperimentScale& scale) {
   std::vector<AxisValue> values;
@@ -82,7 +39,11 @@ std::vector<AxisValue> values_of(const FigureAxis& axis, const ExperimentScale& 
       values.push_back(value);
       continue;
     }
-    for (const std::string& count : range_values(value.text, scale)) values.push_back({count, count});
+    const uint32_t last = value.text == "1..cores" ? scale.cores : 4 * scale.cores;
+    for (uint32_t count = 1; count < 2 * last; count *= 2) {
+      const std::string text = std::to_string(std::min(count, last));
+      values.push_back({text, text});
+    }
   }
   return values;
 }
@@ -94,48 +55,52 @@ std::vector<std::string> names_in(std::string_view text) {
   return names;
 }
 
-std::string with_names(std::string_view text, const Texts& texts) {
+std::string axis_in(std::string_view name) {
+  for (const std::string_view part : {".index", ".all"}) {
+    if (name.ends_with(part)) return std::string(name.substr(0, name.size() - part.size()));
+  }
+  return std::string(name);
+}
+
+std::string with_names(std::string_view text, const AxisTexts& texts) {
   std::string filled;
   split_at_names(
       text, [&](std::string_view part) { filled += part; },
       [&](std::string_view name) {
         const auto found = texts.find(std::string(name));
         // Each name once on the way down, so that a text that names itself ends.
-        Texts others = texts;
+        AxisTexts others = texts;
         others.erase(std::string(name));
         filled += found == texts.end() ? fmt::format("{{{}}}", name) : with_names(found->second, others);
       });
   return filled;
 }
 
-PlannedPanel plan_of_axes(const Figure& figure, const FigurePanel& panel, const ExperimentScale& scale) {
-  PlannedPanel planned{&panel, {}, {}};
-  const Texts fixed = fixed_texts(figure, panel, scale);
-  const std::vector<AxisValue> xs = x_values(figure, panel, scale);
-  const FigureAxis* const series_axis = find_axis(figure, panel.series_axis);
-  // Without an axis of series there is one turn.
-  const std::vector<AxisValue> turns =
-      series_axis == nullptr ? std::vector<AxisValue>(1) : values_of(*series_axis, scale);
-  for (const AxisValue& turn : turns) {
-    for (const FigureSeries& series : panel.series) {
-      PlannedSeries line{series.name, series.simulated, {}};
-      if (series_axis != nullptr) {
-        line.name = panel.series.size() == 1 ? turn.label : fmt::format("{}, {}", turn.label, series.name);
-      }
-      for (const AxisValue& x : xs) {
-        Texts texts = fixed;
-        if (series_axis != nullptr) texts[series_axis->name] = turn.text;
-        texts[panel.x_axis] = x.text;
-        const auto fill = [&](const std::string& text) { return with_names(text, texts); };
-        line.points.push_back({x.label, with_seeds(fill(series.command)), with_seeds(fill(series.against)),
-                               fill(series.value), place_text(figure.file, series.place),
-                               place_text(figure.file, series.command_places.front())});
-      }
-      planned.series.push_back(std::move(line));
+void add_texts(AxisTexts& texts, const std::string& axis, const std::vector<AxisValue>& values,
+               size_t index) {
+  std::string all;
+  for (const AxisValue& value : values) all += (all.empty() ? "" : ",") + value.text;
+  texts[axis] = values[index].text;
+  texts[axis + ".index"] = std::to_string(index);
+  texts[axis + ".all"] = all;
+}
+
+AxisTexts fixed_texts(const Figure& figure, const std::map<std::string, std::string>& where,
+                      const ExperimentScale& scale) {
+  AxisTexts texts = {{std::string(kCoresName), std::to_string(scale.cores)}};
+  for (const FigureAxis& axis : figure.axes) {
+    const std::vector<AxisValue> values = values_of(axis, scale);
+    if (values.size() == 1) add_texts(texts, axis.name, values, 0);
+    const auto chosen = where.find(axis.name);
+    if (chosen == where.end()) continue;
+    // It need not be among the quick ones.
+    for (const auto* const list : {&axis.values, &values}) {
+      const auto value = std::ranges::find(*list, chosen->second, &AxisValue::label);
+      if (value != list->end())
+        add_texts(texts, axis.name, *list, static_cast<size_t>(value - list->begin()));
     }
   }
-  for (const AxisValue& x : xs) planned.xs.push_back(x.label);
-  return planned;
+  return texts;
 }
 
 }  // namespace mneme

@@ -1,6 +1,8 @@
-// All experiments, paper by paper, and the databases that they recover.
+// The program's own experiments, paper by paper: the files of experiments/figures, which are built into it
+// (embed.cmake).
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -8,21 +10,18 @@
 
 namespace mneme {
 
-// In the place of a paper, where figures are of files.
+// In the place of a paper, where figures are a user's.
 inline constexpr std::string_view kOwnExperiments = "Own experiments";
-
-std::vector<Figure> pacman_figures();
-std::vector<Figure> eleda_figures();
-std::vector<Figure> aether_figures();
-std::vector<Figure> nvm_figures();
-std::vector<Figure> seplog_figures();
-std::vector<Figure> mneme_figures();
 
 // Those of all papers, and our own behind them.
 const std::vector<Figure>& all_figures();
 const Figure* find_figure(std::string_view name);
 
-// The `run` that makes the data directory @NAME, or nothing where there is none of that name.
-std::string_view database_command(std::string_view name);
+// What is built in, in the order of all_figures().
+struct FigureFile {
+  std::string_view name;
+  std::string_view text;
+};
+extern const std::span<const FigureFile> kFigureFiles;
 
 }  // namespace mneme

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "experiments/axes.h"
+#include "experiments/plan.h"
 
 namespace mneme {
 namespace {
@@ -16,22 +16,15 @@ const Words kClaimKeys = {"says", "plot", "left", "is", "times", "right", "reaso
 const Words kCellKeys = {"series", "x"};
 const Words kRelations = {"above", "below"};
 
-bool is_among(const Words& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 class ClaimReader {
  public:
   ClaimReader(TomlReader& in, const ExperimentScale& scale, Figure& figure)
       : in_(in), scale_(scale), figure_(figure) {}
 
   void read(const TomlValue& root) {
-    const TomlValue* const claims = TomlReader::find(root, "claims");
-    if (claims == nullptr || !in_.is(*claims, Kind::kArray, "claims (written [[claims]])")) return;
     const bool can_judge = !in_.has_problems();
-    for (const TomlValue& each : claims->items) {
-      if (in_.is(each, Kind::kTable, "a claim")) read_claim(each, can_judge);
-    }
+    for (const TomlValue* const each : in_.tables(root, "claims", "claims (written [[claims]])", "a claim"))
+      read_claim(*each, can_judge);
   }
 
  private:
@@ -39,7 +32,7 @@ class ClaimReader {
     in_.check_keys(each, "a claim", kClaimKeys);
     FigureClaim claim;
     claim.says = in_.required_text(each, "says", "a claim");
-    claim.reason = in_.text(each, "reason");
+    claim.reason = in_.prose(each, "reason");
     claim.relation = in_.choice(each, "is", kRelations, "above") == "above" ? FigureClaim::Relation::kAbove
                                                                             : FigureClaim::Relation::kBelow;
     if (TomlReader::find(each, "is") == nullptr)
@@ -59,6 +52,10 @@ class ClaimReader {
     if (!can_judge) return;
     const FigurePanel* const panel = panel_of(each);
     if (panel == nullptr) return;
+    if (panel->chart == Chart::kTimeline) {
+      in_.problem(each.place, "a claim compares points, and a timeline has none");
+      return;
+    }
     claim.panel = panel->name;
     claim.left = read_cell(each, "left", *panel);
     if (right != nullptr) claim.right = read_cell(each, "right", *panel);
@@ -87,26 +84,25 @@ class ClaimReader {
     if (TomlReader::find(*value, "series") != nullptr) cell.series = in_.text(*value, "series");
     const TomlValue* const x = TomlReader::find(*value, "x");
     if (x != nullptr && x->kind == Kind::kText) {
-      cell.x = with_names(x->text, {{std::string(kCoresName), std::to_string(scale_.cores)}});
+      cell.x = x->text;
     } else if (x != nullptr && (x->kind == Kind::kInteger || x->kind == Kind::kFloat)) {
       cell.x = fmt::format("{}", x->number);
     } else if (x != nullptr) {
       in_.problem(x->place, fmt::format("x must be a value of {}, and is {}", panel.x_axis, x->kind_name()));
       return cell;
     }
-    if (cell.x == "first") cell.x = "$first";
-    if (cell.x == "last") cell.x = "$last";
-    if (cell.x == "each") cell.x = "*";
-    const PlannedPanel planned = plan_of_axes(figure_, panel, {scale_.cores, false});
-    Words names;
+    const PlannedPanel planned = plan_of(figure_, panel, {scale_.cores, false});
+    Words names, xs = planned.xs;
     for (const PlannedSeries& series : planned.series) names.push_back(series.name);
     if (cell.series.empty() || (!is_among(names, cell.series) && (cell.series != "*" || key == "left"))) {
       in_.problem(value->place, fmt::format("the plot {} has no series \"{}\"{}", panel.name, cell.series,
                                             TomlReader::advice(cell.series, names)));
     }
-    if (!is_among(planned.xs, cell.x) && !cell.x.starts_with('$') && cell.x != "*") {
-      in_.problem(value->place, fmt::format("{} has no value {}{}, first, last, each", panel.x_axis, cell.x,
-                                            TomlReader::advice(cell.x, planned.xs)));
+    const std::string filled = with_names(cell.x, fixed_texts(figure_, {}, scale_));
+    xs.insert(xs.end(), {"first", "last", "each"});
+    if (!is_among(xs, filled)) {
+      in_.problem(value->place,
+                  fmt::format("{} has no value {}{}", panel.x_axis, filled, TomlReader::advice(filled, xs)));
     }
     return cell;
   }

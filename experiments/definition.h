@@ -1,25 +1,18 @@
-// An experiment as data: a figure or table of a paper. `pacman_figures.cc` and its siblings hold
-// them all.
+// An experiment as data, as a TOML file declares it: a paper's figure (experiments/figures) or a user's own.
+// docs/experiments.md explains the format; figure_file.h reads it.
 //
-// A series has a command line of this very program. In command lines and in the names of values
+// A series has a command line of this very program, with names in braces:
 //
-//     $x $xs $index   the point of the axis, all of them with commas between, and the point's place among
-//                     them
-//     $cores          of this machine
-//     $seconds $long $short    how long a run lasts: a setting, one of many seconds to be drawn over time, a
-//                              log buffer alone
-//     $every          so many seconds lie between two checkpoints
-//     $calls          so many transactions make a log that is recovered
-//     $W              TPC-C's warehouses
-//     @NAME           a data directory that `database_command` makes, shared by all that recover it
-//     $server $servers   the address of a log server that is started for the run; of three
-//
-// A figure of a file has axes by name in their place, {threads}, with {cores}, {seed} and {dir}, the data
-// directory of the point.
+//     {threads}           the value of the axis of that name; {threads.index} is the value's place among all,
+//                         from 0, and {threads.all} are all with commas between
+//     {cores}             this machine's cores
+//     {seed} {dir}        the round's seed, the point's data directory
+//     {server} {servers}  the address of a log server that is started for the command, of three
+//     @NAME               a database of the figure: a data directory made once, by a command of its own
 //
 // A value is an expression over the command's JSON, from left to right, with spaces between all its words and
 // brackets where need be: "60e-9 * log_bytes / seconds". `process.` before a name stands for what the kernel
-// tells of the process: context_switches, user_seconds, system_seconds, wall_seconds.
+// reports of the process: context_switches, user_seconds, system_seconds, wall_seconds.
 #pragma once
 
 #include <cstdint>
@@ -41,17 +34,22 @@ enum class Chart {
   kTimeline,   // over the seconds of a run, with its checkpoints
 };
 
+// By the enumerator: the names in files and results.
+inline constexpr std::string_view kChartNames[] = {"lines", "bars", "stack", "quantiles", "timeline"};
+
 // A value of an axis: its name, and what stands for it in command lines.
 struct AxisValue {
   std::string label{};
   std::string text{};
 };
 
-// An axis of a figure that is declared in a file (figure_file.h). Its values may be "1..cores", as a panel's.
+// Its values may be "1..cores" or "1..4cores": powers of two up to so many.
 struct FigureAxis {
   std::string name{};
   std::vector<AxisValue> values{};
   std::vector<AxisValue> quick{};  // with --quick, where they are others
+  bool has_names = false;          // the values are different things, and not points along a scale
+  FilePlace place{};
 };
 
 struct FigureSeries {
@@ -64,13 +62,14 @@ struct FigureSeries {
   std::string value{};
   // Another command line, in turns with the first: the value is then the quotient of both, round by round.
   std::string against{};
-  bool simulated = false;         // no clock ran: the replay's schedule on more cores than are here
-  std::vector<std::string> xs{};  // where they are not the panel's
-  // Where a file declares the series' value and each part of its command; for errors.
+  std::string x_axis{};    // where it isn't the panel's
+  bool simulated = false;  // no clock ran: the replay's schedule on more cores than are here
+  // Where the file declares the series' value and each part of its command; for errors.
   FilePlace place{};
   std::vector<FilePlace> command_places{};
 };
 
+// A number that a paper gives, at an x that need not be ours.
 struct PaperValue {
   std::string series{};
   std::string x{};
@@ -81,30 +80,24 @@ struct FigurePanel {
   std::string name{};  // short: of files and claims
   std::string title{};
   Chart chart = Chart::kBars;
-  std::string x{};  // what the axis is
-  // Values, or "1..cores", "1..4cores": powers of two up to so many.
-  std::vector<std::string> xs{};
-  // Where the points' commands differ in more than $x: one for each point, of all series.
-  std::vector<std::string> commands{};
+  std::string x{};  // what the axis is, in words
   std::string unit{};
   bool log_y = false;
-  std::vector<FigureSeries> series{};
-  std::vector<PaperValue> paper{};  // the paper's own numbers, where its text gives them
-  std::string paper_unit{};         // where it isn't ours
-  // A figure that a file declares names axes. Each value of `series_axis`, if it has one, is drawn by each
-  // series.
-  std::string x_axis{};
-  std::string series_axis{};
+  std::string x_axis{};                        // none: a timeline
+  std::string series_axis{};                   // each of its values, if there is one, is drawn by each series
   std::map<std::string, std::string> where{};  // axis and the label of its value, where others have several
+  std::vector<FigureSeries> series{};
+  std::vector<PaperValue> paper{};
+  FilePlace place{};
 };
 
-// A point of a series. x: a value, "$cores", "$first", "$last", or "*": all that both sides have.
+// A point of a series. x: a value's label, "{cores}", "first", "last", or "each": all that both sides have.
 struct FigureCell {
   std::string series{};  // "*": every other one
-  std::string x = "$last";
+  std::string x = "last";
 };
 
-// An ordering that the paper states, compared with our medians.
+// An ordering that the author expects, compared with our medians.
 struct FigureClaim {
   enum class Relation { kAbove, kBelow };
 
@@ -117,26 +110,30 @@ struct FigureClaim {
   std::string reason{};  // why it may not hold here
 };
 
+struct FigureDatabase {
+  std::string name{};
+  std::string command{};
+  FilePlace place{};
+};
+
 struct Figure {
   std::string name{};  // pacman-figure-11
   std::string paper{};
   std::string title{};
   std::vector<std::string> paper_says{};  // the paper's text about the figure
+  std::string asks{};                     // what the author of one's own wants to know
   std::string scaled{};                   // how it is scaled to this machine, and what differs
+  std::vector<FigureAxis> axes{};
+  std::vector<FigureDatabase> databases{};
   std::vector<FigurePanel> panels{};
   std::vector<FigureClaim> claims{};
   bool in_tour = false;
-  std::string not_here{};  // why it can't be reproduced; there are no panels then
-  // Only a figure that a file declares has these:
-  std::string asks{};  // what its author wants to know
-  std::vector<FigureAxis> axes{};
-  uint32_t repeats = 0;            // rounds, where the command line doesn't say; 0: as it says
+  std::string not_here{};          // why it can't be measured; there are no panels then
+  uint32_t repeats = 3;            // rounds, where the command line doesn't say
   uint32_t warmup_rounds = 0;      // before them, not kept
   std::optional<uint64_t> seed{};  // of the first round; each further one's is the next number
-  std::string file{};
-  std::string declaration{};  // the file's text
+  std::string file{};              // none: it is the program's own
+  std::string declaration{};       // the file's text
 };
-
-std::string_view name_of(Chart chart);
 
 }  // namespace mneme

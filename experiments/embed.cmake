@@ -1,5 +1,5 @@
-# Builds the report's page, style and script, and the plotting libraries that scripts/setup fetches by npm, into the library
-# mneme_experiments. Without the libraries the program is built all the same, and says that it can't write a report.
+# Builds the files of the papers' figures into the library mneme_experiments, and the report's page, style and script with the
+# plotting libraries that scripts/setup fetches by npm. Without the libraries the program is built all the same, and says that it can't write a report.
 set(REPORT_FOLDER ${CMAKE_SOURCE_DIR}/experiments/page)
 set(REPORT_LIBRARIES "")
 foreach(LIBRARY d3/dist/d3.min.js @observablehq/plot/dist/plot.umd.min.js)
@@ -24,3 +24,25 @@ foreach(PART page.html page.css page.js)
 endforeach()
 configure_file(${REPORT_FOLDER}/embedded.cc.in ${CMAKE_BINARY_DIR}/embedded_report.cc @ONLY)
 target_sources(mneme_experiments PRIVATE ${CMAKE_BINARY_DIR}/embedded_report.cc)
+
+# Paper by paper in the report's order; 9 stands before 10.
+set(FIGURE_FOLDER ${CMAKE_SOURCE_DIR}/experiments/figures)
+set(FIGURE_FILES "")
+file(GLOB FIGURES_LEFT CONFIGURE_DEPENDS ${FIGURE_FOLDER}/*.toml)
+foreach(PAPER pacman eleda aether nvm seplog mneme)
+  set(FIGURES ${FIGURES_LEFT})
+  list(FILTER FIGURES INCLUDE REGEX "/${PAPER}-[^/]*$")
+  list(FILTER FIGURES_LEFT EXCLUDE REGEX "/${PAPER}-[^/]*$")
+  list(SORT FIGURES COMPARE NATURAL)
+  foreach(FIGURE ${FIGURES})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FIGURE})
+    get_filename_component(FIGURE_NAME ${FIGURE} NAME_WE)
+    file(READ ${FIGURE} FIGURE_TEXT)
+    string(APPEND FIGURE_FILES "    {\"${FIGURE_NAME}\", R\"MNEMEFIGURE(${FIGURE_TEXT})MNEMEFIGURE\"},\n")
+  endforeach()
+endforeach()
+if(FIGURES_LEFT)
+  message(FATAL_ERROR "${FIGURES_LEFT}: the name begins with none of the papers that experiments/embed.cmake lists")
+endif()
+configure_file(${FIGURE_FOLDER}/embedded.cc.in ${CMAKE_BINARY_DIR}/embedded_figures.cc @ONLY)
+target_sources(mneme_experiments PRIVATE ${CMAKE_BINARY_DIR}/embedded_figures.cc)

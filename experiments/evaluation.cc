@@ -84,8 +84,14 @@ Result<void> add_timeline(const PlannedSeries& series, const Measurements& measu
   std::ranges::sort(order, {}, [&](size_t i) { return runs[i].first; });
   const size_t middle = order[(order.size() - 1) / 2];
   json["seconds"] = runs[middle].second;
+  // They stand beside the list, also where it is one of several commands'.
+  const size_t dot = point.value.rfind('.');
+  const std::string beside =
+      dot == std::string::npos ? "checkpoints" : point.value.substr(0, dot) + ".checkpoints";
+  const Json* const of_run = part_of(own[middle]["result"], beside);
   Json checkpoints = Json::array();
-  for (const Json& each : own[middle]["result"].value("checkpoints", Json::array())) {
+  for (const Json& each : of_run == nullptr ? Json::array() : *of_run) {
+    if (!each.is_object()) continue;
     const double begin = each.value("begin_seconds", 0.0);
     checkpoints.push_back({{"begin", begin}, {"end", begin + each.value("seconds", 0.0)}});
   }
@@ -95,8 +101,10 @@ Result<void> add_timeline(const PlannedSeries& series, const Measurements& measu
 
 Result<Json> panel_json(const PlannedPanel& planned, const Measurements& measured) {
   const FigurePanel& panel = *planned.definition;
-  Json json = {{"name", panel.name}, {"title", panel.title}, {"chart", name_of(panel.chart)}, {"x", panel.x},
-               {"xs", planned.xs},   {"unit", panel.unit},   {"log_y", panel.log_y}};
+  Json json = {
+      {"name", panel.name},  {"title", panel.title}, {"chart", kChartNames[static_cast<size_t>(panel.chart)]},
+      {"x", panel.x},        {"xs", planned.xs},     {"unit", panel.unit},
+      {"log_y", panel.log_y}};
   Json all = Json::array();
   for (const PlannedSeries& series : planned.series) {
     Json one = {{"name", series.name}, {"simulated", series.simulated}};
@@ -110,7 +118,6 @@ Result<Json> panel_json(const PlannedPanel& planned, const Measurements& measure
     all.push_back(std::move(one));
   }
   json["series"] = std::move(all);
-  json["paper_unit"] = panel.paper_unit.empty() ? panel.unit : panel.paper_unit;
   Json paper = Json::array();
   for (const PaperValue& value : panel.paper) {
     paper.push_back({{"series", value.series}, {"x", value.x}, {"value", value.value}});
@@ -129,10 +136,10 @@ std::vector<const Json*> points_of(const Json& series, const std::string& x) {
   std::vector<const Json*> points;
   const Json& all = series["points"];
   if (all.empty()) return points;
-  if (x == "$first") return {&all.front()};
-  if (x == "$last") return {&all.back()};
+  if (x == "first") return {&all.front()};
+  if (x == "last") return {&all.back()};
   for (const Json& point : all) {
-    if (x == "*" || point["x"] == x) points.push_back(&point);
+    if (x == "each" || point["x"] == x) points.push_back(&point);
   }
   return points;
 }
@@ -177,7 +184,7 @@ std::vector<Comparison> comparisons(const FigureClaim& claim, const Json& panel)
       continue;
     }
     for (const Json* const other : others) {
-      const bool each = claim.right.x == "*";
+      const bool each = claim.right.x == "each";
       for (const Json* const right :
            points_of(*other, each ? (*point)["x"].get<std::string>() : claim.right.x)) {
         if (right == point) continue;
@@ -242,21 +249,17 @@ Result<Json> evaluate(const Plan& plan, const Measurements& measured) {
   }
   Json claims = Json::array();
   for (FigureClaim claim : figure.claims) {
-    for (FigureCell* cell : {&claim.left, &claim.right}) cell->x = filled_in(cell->x, plan.scale);
+    for (FigureCell* cell : {&claim.left, &claim.right})
+      cell->x = with_names(cell->x, fixed_texts(figure, {}, plan.scale));
     claims.push_back(claim_json(claim, panels));
   }
-  Json commands = Json::array();
-  for (const PlannedDatabase& database : plan.databases) {
-    commands.push_back(fmt::format("mneme {} --data-dir @{}", database.command, database.name));
-  }
-  for (const std::string& command : plan.commands) commands.push_back(typed_text(command));
   size_t done = 0;
   for (const std::string& command : plan.commands) done += rounds_of(command, measured).size();
   const size_t planned = plan.commands.size() * plan.rounds;
   Json json = {{"name", figure.name},         {"paper", figure.paper},
                {"title", figure.title},       {"paper_says", figure.paper_says},
                {"scaled", figure.scaled},     {"panels", std::move(panels)},
-               {"claims", std::move(claims)}, {"commands", std::move(commands)},
+               {"claims", std::move(claims)}, {"commands", typed_commands(plan)},
                {"partial", done < planned},   {"measured", done},
                {"planned", planned}};
   if (!figure.file.empty()) {
@@ -276,11 +279,16 @@ Result<void> check_values(const Plan& plan, const std::string& command, const Js
   for (const PlannedPanel& panel : plan.panels) {
     for (const PlannedSeries& series : panel.series) {
       for (const PlannedPoint& point : series.points) {
-        // Figures of the program itself are checked when they are evaluated.
-        if (point.place.empty() || (point.command != command && point.against != command)) continue;
-        const Result<double> value = value_of(point.value, result);
-        if (value.ok()) continue;
-        const std::string problem = fmt::format("{}: {}", point.place, value.error().message);
+        if (point.command != command && point.against != command) continue;
+        std::string wrong;
+        if (panel.definition->chart == Chart::kTimeline) {
+          const Result<std::vector<double>> list = list_of(point.value, result);
+          if (!list) wrong = list.error().message;
+        } else if (const Result<double> value = value_of(point.value, result); !value) {
+          wrong = value.error().message;
+        }
+        if (wrong.empty()) continue;
+        const std::string problem = fmt::format("{}: {}", point.place, wrong);
         if (problems.find(problem) == problems.npos) problems += (problems.empty() ? "" : "\n") + problem;
       }
     }

@@ -11,19 +11,21 @@ using Json = nlohmann::ordered_json;
 using enum FigureClaim::Relation;
 
 Figure figure_of(std::vector<FigureClaim> claims) {
-  return {
-      .name = "figure",
-      .panels =
-          {{.name = "speed",
-            .chart = Chart::kLines,
-            .x = "threads",
-            .xs = {"1..cores"},
-            .unit = "a second",
-            .series = {{.name = "fast", .command = "run fast $x", .value = "rate"},
-                       {.name = "slow", .command = "run slow $x", .value = "rate"},
-                       {.name = "gain", .command = "run fast $x", .value = "rate", .against = "run slow $x"}},
-            .paper = {{"fast", "40", 1000}}}},
-      .claims = std::move(claims)};
+  return {.name = "figure",
+          .axes = {{.name = "threads", .values = {{"1..cores", "1..cores"}}}},
+          .panels = {{.name = "speed",
+                      .chart = Chart::kLines,
+                      .x = "threads",
+                      .unit = "a second",
+                      .x_axis = "threads",
+                      .series = {{.name = "fast", .command = "run fast {threads}", .value = "rate"},
+                                 {.name = "slow", .command = "run slow {threads}", .value = "rate"},
+                                 {.name = "gain",
+                                  .command = "run fast {threads}",
+                                  .value = "rate",
+                                  .against = "run slow {threads}"}},
+                      .paper = {{"fast", "40", 1000}}}},
+          .claims = std::move(claims)};
 }
 
 std::vector<Json> rounds(const std::vector<double>& rates) {
@@ -84,10 +86,10 @@ TEST(Evaluation, VerdictsGoByMedians) {
 TEST(Evaluation, AllPointsMustHold) {
   FigureClaim claim = {.says = "",
                        .panel = "speed",
-                       .left = {"fast", "*"},
+                       .left = {"fast", "each"},
                        .relation = kAbove,
                        .times = 1.5,
-                       .right = {"slow", "*"}};
+                       .right = {"slow", "each"}};
   EXPECT_EQ(verdict(claim)["holds"], false);  // 20 against 1.5 times 15
   claim.times = 1.2;
   EXPECT_EQ(verdict(claim)["holds"], true);
@@ -104,11 +106,8 @@ TEST(Evaluation, AgainstANumber) {
 }
 
 TEST(Evaluation, NothingToCompareIsOpen) {
-  const FigureClaim claim = {.says = "",
-                             .panel = "speed",
-                             .left = {"fast", "$last"},
-                             .relation = kAbove,
-                             .right = {"fast", "$first"}};
+  const FigureClaim claim = {
+      .says = "", .panel = "speed", .left = {"fast", "last"}, .relation = kAbove, .right = {"fast", "first"}};
   EXPECT_EQ(verdict(claim)["holds"], true);
   EXPECT_TRUE(verdict(claim, 1)["holds"].is_null());
 }
@@ -121,6 +120,38 @@ TEST(Evaluation, WhatTheCommandDoesNotTell) {
   EXPECT_NE(json.error().message.find("run fast 1: the command's JSON has no number \"speed\""),
             std::string::npos)
       << json.error().message;
+}
+
+TEST(Evaluation, ATimelineShowsTheRunWithTheMedianMean) {
+  const auto run = [](std::vector<double> seconds, double checkpoint) {
+    const Json checkpoints = Json::array({{{"begin_seconds", checkpoint}, {"seconds", 0.5}}});
+    return Json{{"result", {{"run", {{"each", std::move(seconds)}, {"checkpoints", checkpoints}}}}}};
+  };
+  const Figure figure = {
+      .name = "figure",
+      .panels = {
+          {.name = "time",
+           .chart = Chart::kTimeline,
+           .series = {{.name = "s", .command = "run: run x\nrecover: recover y", .value = "run.each"}}}}};
+  const Plan plan = plan_of(figure, {2, false});
+  const Result<Json> json =
+      evaluate(plan, {{plan.commands[0], {run({1, 1}, 1), run({5, 5}, 2), run({3, 2}, 3)}}});
+  ASSERT_TRUE(json.ok()) << json.error().message;
+  const Json& series = (*json)["panels"][0]["series"][0];
+  EXPECT_EQ(series["seconds"], Json({3.0, 2.0}));
+  EXPECT_EQ(series["checkpoints"], Json::array({{{"begin", 3.0}, {"end", 3.5}}}));
+  EXPECT_TRUE(check_values(plan, plan.commands[0], {{"run", {{"each", {1.0}}}}}).ok());
+  EXPECT_FALSE(check_values(plan, plan.commands[0], {{"run", {{"each", 1.0}}}}).ok());
+}
+
+TEST(Evaluation, ClaimsOfCoresAndOfAllOthers) {
+  FigureClaim claim = {.says = "",
+                       .panel = "speed",
+                       .left = {"fast", "{cores}"},
+                       .relation = kAbove,
+                       .right = {"*", "{cores}"}};
+  EXPECT_EQ(verdict(claim, 2)["holds"], true);
+  EXPECT_EQ(verdict(claim, 1)["found"], "20.0 against 15.0 at 1, the closest of 2");
 }
 
 TEST(Evaluation, WhatWasInterruptedHasFewerRunsAndPoints) {

@@ -13,6 +13,7 @@
 #include "base/testing/test_directory.h"
 #include "base/testing/test_refusal.h"
 #include "experiments/axes.h"
+#include "experiments/plan.h"
 #include "experiments/toml_file.h"
 
 namespace mneme {
@@ -117,6 +118,200 @@ TEST(FigureFile, SeriesWithCommandsOfTheirOwnAndChosenValues) {
           "run tatp --threads 2 --seed {seed}", "run tatp --log off --threads 2 --seed {seed}"}));
 }
 
+struct Mistake {
+  std::string text;
+  std::string told;
+};
+
+// What the papers' figures are made of.
+const std::string kPaperFigure = R"(
+title = "t"
+paper = "A paper"
+paper_says = ["""One thing,
+  in two lines.""", "Another."]
+scaled = """
+To two
+cores."""
+in_tour = true
+seed = "off"
+commands = "recover @calls --threads {threads} {scheme}"
+
+[databases]
+calls = "run tpcc --warehouses {warehouses} --transactions 5"
+spare-1 = "run tpcb"
+
+[axes]
+warehouses = 3
+threads = "1..cores"
+many = [1, 8]
+over = "time"
+[axes.scheme]
+plain = ""
+other = "--scheme clr"
+[quick]
+warehouses = 1
+
+[[plots]]
+name = "points"
+title = "p"
+x = "threads"
+y = "a"
+series = "scheme"
+against = "recover @spare-1"
+paper_values = [{ series = "plain", x = 40, value = 2.5 }, { series = "other", x = "peak", value = 3 }]
+
+[[plots]]
+name = "own"
+title = "p"
+x = "threads"
+x_title = "threads or cores"
+where = { scheme = "other" }
+[[plots.series]]
+name = "here"
+y = "a"
+[[plots.series]]
+name = "there"
+x = "many"
+commands = "recover @calls --simulate-cores {many.all}"
+y = "list.{many.index}.seconds"
+simulated = true
+
+[[plots]]
+name = "time"
+title = "p"
+chart = "timeline"
+commands = "run tpcb --log-server {servers} {scheme}"
+series = "scheme"
+y = "throughput_per_second"
+
+[[plots]]
+name = "one"
+title = "p"
+x = "over"
+where = { scheme = "plain" }
+commands = "run tpcb --log-server {server} {scheme}"
+y = { one = "a" }
+
+[[claims]]
+says = "s"
+plot = "points"
+left = { series = "plain", x = "{cores}" }
+is = "above"
+right = { series = "*", x = "{cores}" }
+reason = """Two
+lines."""
+)";
+
+TEST(FigureFile, WhatPapersFiguresAreMadeOf) {
+  const Result<Figure> figure = declared(kPaperFigure);
+  ASSERT_TRUE(figure.ok()) << figure.error().message;
+  EXPECT_EQ(figure->paper, "A paper");
+  EXPECT_EQ(figure->paper_says, (std::vector<std::string>{"One thing, in two lines.", "Another."}));
+  EXPECT_EQ(figure->scaled, "To two cores.");
+  EXPECT_EQ(figure->claims[0].reason, "Two lines.");
+  EXPECT_TRUE(figure->in_tour);
+  const Plan plan = plan_of(*figure, kTwoCores);
+  // Without seeds, and with one space where nothing stands for a name.
+  EXPECT_EQ(plan.commands,
+            (std::vector<std::string>{
+                "recover @calls --threads 1", "recover @spare-1", "recover @calls --threads 2",
+                "recover @calls --threads 1 --scheme clr", "recover @calls --threads 2 --scheme clr",
+                "recover @calls --simulate-cores 1,8", "run tpcb --log-server {servers}",
+                "run tpcb --log-server {servers} --scheme clr", "run tpcb --log-server {server}"}));
+  ASSERT_EQ(plan.databases.size(), 2u);
+  EXPECT_EQ(plan.databases[0].command, "run tpcc --warehouses 3 --transactions 5");
+  EXPECT_EQ(plan_of(*figure, {2, true}).databases[0].command, "run tpcc --warehouses 1 --transactions 5");
+  const PlannedPanel& own = plan.panels[1];
+  EXPECT_EQ(own.xs, (std::vector<std::string>{"1", "2", "8"}));
+  EXPECT_EQ(own.definition->x, "threads or cores");
+  EXPECT_FALSE(own.series[0].simulated);
+  EXPECT_TRUE(own.series[1].simulated);
+  EXPECT_EQ(own.series[1].points[1].x, "8");
+  EXPECT_EQ(own.series[1].points[1].value, "list.1.seconds");
+  EXPECT_EQ(plan.panels[0].definition->paper[1].x, "peak");
+  EXPECT_EQ(plan.panels[2].definition->chart, Chart::kTimeline);
+  EXPECT_EQ(plan.panels[2].definition->x, "seconds");
+  EXPECT_EQ(plan.panels[3].series[0].points[0].x, "time");
+}
+
+TEST(FigureFile, AFigureThatIsNotHere) {
+  const Result<Figure> figure = declared(kHead + "not_here = \"No such machine.\"\n");
+  ASSERT_TRUE(figure.ok()) << figure.error().message;
+  EXPECT_EQ(figure->not_here, "No such machine.");
+  EXPECT_TRUE(figure->panels.empty());
+  EXPECT_TRUE(plan_of(*figure, kTwoCores).commands.empty());
+}
+
+TEST(FigureFile, AQuickLookTakesAllValuesThatHaveNames) {
+  const std::string text = kHead + kRun + "[axes.threads]\none = 1\ntwo = 2\nthree = 3\n" + kPlot;
+  EXPECT_EQ(commands_of(text, {2, true}).size(), 3u);
+  EXPECT_EQ(commands_of(
+                replaced(text, "[axes.threads]\none = 1\ntwo = 2\nthree = 3", "[axes]\nthreads = [1, 2, 3]"),
+                {2, true})
+                .size(),
+            2u);
+}
+
+TEST(FigureFile, TellsMistakesInWhatPapersFiguresAreMadeOf) {
+  const auto changed = [](const std::string& from, const std::string& to) {
+    EXPECT_NE(kPaperFigure.find(from), std::string::npos) << from;
+    return replaced(kPaperFigure, from, to);
+  };
+  const Mistake mistakes[] = {
+      {changed("in_tour = true", "in_tour = 1"),
+       ":9:11: in_tour must be true or false, and is a whole number"},
+      {changed("seed = \"off\"", "seed = \"no\""), ":10:8: seed must be a whole number, and is a text"},
+      {changed("\"Another.\"]", "1]"), "paper_says must be a text, and is a whole number"},
+      {changed("@calls --threads", "@call --threads"),
+       ":11:12: \"recover @call --threads 1\": @call is none of [databases]; did you mean calls? There are: "
+       "calls, "
+       "spare-1"},
+      {changed("against = \"recover @spare-1\"\n", ""),
+       ":15:11: the database spare-1 is not used: put @spare-1 into a command that recovers it, or remove "
+       "it"},
+      {changed("spare-1 = \"run tpcb\"", "spare-1 = \"run tpcb --threads {threads}\""),
+       ":15:11: threads has several values, and a database is made once"},
+      {changed("spare-1 = \"run tpcb\"", "spare-1 = \"run tpcb --seed {seed}\""),
+       ":15:11: a database is made once for all points and rounds, and can't depend on {seed}"},
+      {changed("spare-1 = \"run tpcb\"", "spare-1 = \"recover @calls\""),
+       ":15:11: a database is made by one command, which begins with run"},
+      {changed("spare-1 = \"run tpcb\"", "spare-1 = \"run tpcb --wrong\""),
+       ":15:11: \"run tpcb --wrong\": mneme run has no option --wrong"},
+      {changed("spare-1 = \"run tpcb\"", "spare-1 = \"run tpcb\"\nA = \"run tpcb\""),
+       ":16:1: a database can't be called \"A\": small letters, digits"},
+      {changed("[databases]", "[[databases]]"), "databases must be a table, and is a list"},
+      {changed("over = \"time\"", "over = [\"time\", \"place\"]"),
+       "the plot is drawn by over, which stands in none of its commands"},
+      {changed("x = \"many\"", "x = \"manny\""), "x names an axis, and manny is none; did you mean many?"},
+      {changed("{many.all}", "{many.al}"), "{many.al} is no axis; there are: warehouses, threads, many"},
+      {changed("simulated = true", "simulated = \"yes\""), "simulated must be true or false, and is a text"},
+      {changed("series = \"plain\", x = 40", "series = \"plan\", x = 40"),
+       "the plot points has no series \"plan\", of which paper_values has a number; did you mean plain?"},
+      {changed("x = 40, value = 2.5", "x = 40, value = \"a\""),
+       "a number of the paper's needs series, x and value, which is a number"},
+      {changed("x = 40, value = 2.5", "x = 40, value = inf"),
+       "a number of the paper's needs series, x and value, which is a number"},
+      {changed("x = 40, value = 2.5", "x = 40, values = 2.5"),
+       "a number of the paper's has no key \"values\"; did you mean value?"},
+      {changed("y = \"throughput_per_second\"", "y = \"a + b\""),
+       "y of a timeline is the name of a list, a number a second, and no expression"},
+      {changed("chart = \"timeline\"", "chart = \"timeline\"\nx = \"threads\""),
+       "a timeline shows the seconds of a run: leave x, against and paper_values out"},
+      {changed("plot = \"points\"\nleft = { series = \"plain\", x = \"{cores}\" }",
+               "plot = \"time\"\nleft = { series = \"plain\" }"),
+       "a claim compares points, and a timeline has none"},
+      {changed("x = \"{cores}\" }\nis", "x = \"{core}\" }\nis"), "threads has no value {core}"},
+      {changed("seed = \"off\"", "not_here = \"No.\""),
+       "not_here says that nothing is measured: leave plots out"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Result<Figure> figure = declared(mistake.text);
+    ASSERT_FALSE(figure.ok()) << mistake.told;
+    EXPECT_NE(figure.error().message.find(mistake.told), std::string::npos)
+        << "told: " << figure.error().message << "\nand not: " << mistake.told;
+  }
+}
+
 TEST(FigureFile, Claims) {
   const Result<Figure> figure = declared(
       kWhole + "[[claims]]\nsays = \"more\"\nleft = { x = \"last\" }\nis = \"above\"\ntimes = 1.5\n" +
@@ -126,15 +321,10 @@ TEST(FigureFile, Claims) {
   const FigureClaim& claim = figure->claims[0];
   EXPECT_EQ(claim.panel, "plot-1");
   EXPECT_EQ(claim.left.series, "p");
-  EXPECT_EQ(claim.left.x, "$last");
+  EXPECT_EQ(claim.left.x, "last");
   EXPECT_EQ(claim.right.x, "1");
   EXPECT_EQ(claim.times, 1.5);
 }
-
-struct Mistake {
-  std::string text;
-  std::string told;
-};
 
 TEST(FigureFile, TellsEachMistakeWithItsPlace) {
   const std::string two = "commands = [\"run tpcb --threads {threads}\", \"recover {dir}\"]\n";
@@ -163,7 +353,8 @@ TEST(FigureFile, TellsEachMistakeWithItsPlace) {
       {kHead + kRun + kAxes + "[quick]\nthread = 1\n" + kPlot,
        ":6:1: [quick], which gives axes other values, has no key \"thread\"; did you mean threads?"},
       {kHead + "commands = \"run tpcb --threads {thread}\"\n" + kAxes + kPlot,
-       ":2:12: {thread} is no axis; did you mean threads? There are: threads, cores, seed, dir"},
+       ":2:12: {thread} is no axis; did you mean threads? There are: threads, cores, seed, dir, server, "
+       "servers"},
       {kHead + "commands = \"run tpcb --threads {threads\"\n" + kAxes + kPlot,
        ":2:12: \"run tpcb --threads {threads\" has a brace that is not closed, or not opened"},
       {kHead + "commands = []\n" + kAxes + kPlot, ":2:12: commands has none"},
@@ -176,7 +367,8 @@ TEST(FigureFile, TellsEachMistakeWithItsPlace) {
        "leave --json out: the experiment gives it itself"},
       {kHead + "commands = \"run --wrong {threads}\"\n" + kAxes + kPlot,
        ":2:12: \"run --wrong 1 --seed {seed}\": mneme run has no option --wrong"},
-      {kHead + "commands = \"recover @x --threads {threads}\"\n" + kAxes + kPlot, "a word begins with @"},
+      {kHead + "commands = \"recover @x --threads {threads}\"\n" + kAxes + kPlot,
+       "@x stands for a database, and the file has no [databases]"},
       {kHead + "commands = \"run tpcb --threads {threads} $W\"\n" + kAxes + kPlot,
        "a word has a $: names of axes stand in braces"},
       {kHead + "commands = [\"run tpcb --threads {threads}\", \"run tatp\"]\n" + kAxes + kPlot,
@@ -248,7 +440,7 @@ TEST(FigureFile, AMisspeltNameIsOneMistake) {
   ASSERT_FALSE(figure.ok());
   EXPECT_EQ(figure.error().message,
             "folder/mine.toml:2:12: {thread} is no axis; did you mean threads? There are: threads, cores, "
-            "seed, dir");
+            "seed, dir, server, servers");
 }
 
 TEST(FigureFile, ItsNameIsTheResults) {

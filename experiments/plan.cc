@@ -4,52 +4,45 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
-#include "experiments/axes.h"
-#include "experiments/catalog.h"
+#include "base/check.h"
+#include "experiments/value.h"
 
 namespace mneme {
 namespace {
 
-std::vector<std::string> powers_of_two(uint32_t last) {
-  std::vector<std::string> counts;
-  for (uint32_t count = 1; count < last; count *= 2) counts.push_back(std::to_string(count));
-  counts.push_back(std::to_string(last));
-  return counts;
-}
-
-std::vector<std::string> axis(const std::vector<std::string>& values, const ExperimentScale& scale) {
-  std::vector<std::string> filled;
-  for (const std::string& value : values) {
-    if (is_range(value)) {
-      for (const std::string& count : range_values(value, scale)) filled.push_back(count);
-    } else {
-      filled.push_back(filled_in(value, scale));
-    }
-  }
-  return filled;
-}
-
-// Where each point is a run of its own, a quick look takes the outer ones alone.
-std::vector<std::string> axis_of(const FigureSeries& series, const FigurePanel& panel,
-                                 const ExperimentScale& scale) {
-  std::vector<std::string> values = axis(series.xs.empty() ? panel.xs : series.xs, scale);
-  const bool is_run_each = series.command.find("$x ") != std::string::npos || series.command.ends_with("$x");
-  if (scale.quick && is_run_each && values.size() > 2) values = {values.front(), values.back()};
+// Where each value is a run of its own and the file has no quick ones, a quick look takes the outer ones of a
+// scale. A timeline has one point.
+std::vector<AxisValue> x_values(const Figure& figure, const FigureSeries& series, const std::string& x_axis,
+                                const ExperimentScale& scale) {
+  const FigureAxis* const axis = find_axis(figure, x_axis);
+  if (axis == nullptr) return {{"run", "run"}};
+  std::vector<AxisValue> values = values_of(*axis, scale);
+  const std::vector<std::string> names = names_in(series.command);
+  const bool is_run_each = std::ranges::find(names, axis->name) != names.end();
+  if (scale.quick && axis->quick.empty() && !axis->has_names && is_run_each && values.size() > 2)
+    values = {values.front(), values.back()};
   return values;
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+// Commands that draw at random draw other calls each round, unless they name a seed themselves or the figure
+// has none.
+std::string command_text(const std::string& filled, bool has_seeds) {
+  std::string all;
+  for (const PlannedStep& step : steps_of(filled)) {
+    const std::vector<std::string> words = words_of(step.command);
+    const bool draws = !words.empty() && (words[0] == "run" || words[0] == "crash" || words[0] == "bench");
+    const bool names_one =
+        std::ranges::any_of(words, [](const std::string& word) { return word.starts_with("--seed"); });
+    all += fmt::format("{}{}{}{}{}", all.empty() ? "" : "\n", step.name, step.name.empty() ? "" : ": ",
+                       fmt::join(words, " "), has_seeds && draws && !names_one ? " --seed {seed}" : "");
+  }
+  return all;
 }
 
-// The points of all series: numbers in their order, names as they come.
+// The points of all series: as they come or, where series have axes of their own, numbers in their order.
 std::vector<std::string> joined_axis(const PlannedPanel& panel) {
   std::vector<std::string> all;
   for (const PlannedSeries& series : panel.series) {
@@ -57,17 +50,11 @@ std::vector<std::string> joined_axis(const PlannedPanel& panel) {
       if (std::ranges::find(all, point.x) == all.end()) all.push_back(point.x);
     }
   }
-  if (std::ranges::all_of(all, [](const std::string& x) { return number_of(x).has_value(); })) {
-    std::ranges::sort(all, {}, [](const std::string& x) { return *number_of(x); });
-  }
+  const bool has_several = std::ranges::any_of(
+      panel.definition->series, [](const FigureSeries& series) { return !series.x_axis.empty(); });
+  if (has_several && std::ranges::all_of(all, [](const std::string& x) { return number_in(x).has_value(); }))
+    std::ranges::sort(all, {}, [](const std::string& x) { return *number_in(x); });
   return all;
-}
-
-void add_database(Plan& plan, const std::string& command, const ExperimentScale& scale) {
-  const std::optional<std::string> name = database_of(command);
-  if (!name || std::ranges::find(plan.databases, *name, &PlannedDatabase::name) != plan.databases.end())
-    return;
-  plan.databases.push_back({*name, filled_in(database_command(*name), scale)});
 }
 
 void add_once(std::vector<std::string>& commands, const std::string& command) {
@@ -75,29 +62,14 @@ void add_once(std::vector<std::string>& commands, const std::string& command) {
   commands.push_back(command);
 }
 
-PlannedSeries plan_series(const FigureSeries& series, const FigurePanel& panel,
-                          const ExperimentScale& scale) {
-  PlannedSeries planned{series.name, series.simulated, {}};
-  const std::vector<std::string> xs = axis_of(series, panel, scale);
-  const std::string all = fmt::format("{}", fmt::join(xs, ","));
-  for (size_t i = 0; i < xs.size(); ++i) {
-    const auto fill = [&](const std::string& text) {
-      std::string filled = replaced(replaced(text, "$xs", all), "$index", std::to_string(i));
-      return filled_in(replaced(std::move(filled), "$x", xs[i]), scale);
-    };
-    const std::string& command = panel.commands.empty() ? series.command : panel.commands[i];
-    planned.points.push_back({xs[i], fill(command), fill(series.against), fill(series.value)});
+void add_databases(Plan& plan, const std::string& command) {
+  for (const std::string& name : database_names_in(command)) {
+    const auto declared = std::ranges::find(plan.figure->databases, name, &FigureDatabase::name);
+    if (declared == plan.figure->databases.end()) continue;
+    if (std::ranges::find(plan.databases, name, &PlannedDatabase::name) != plan.databases.end()) continue;
+    const std::string filled = with_names(declared->command, fixed_texts(*plan.figure, {}, plan.scale));
+    plan.databases.push_back({name, command_text(filled, false)});
   }
-  return planned;
-}
-
-PlannedPanel plan_panel(const FigurePanel& panel, const ExperimentScale& scale) {
-  PlannedPanel planned{&panel, {}, {}};
-  for (const FigureSeries& series : panel.series) {
-    planned.series.push_back(plan_series(series, panel, scale));
-  }
-  planned.xs = joined_axis(planned);
-  return planned;
 }
 
 std::string option_of(const std::vector<std::string>& words, std::string_view option) {
@@ -121,22 +93,12 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-std::string filled_in(std::string_view command, const ExperimentScale& scale) {
-  std::string text(command);
-  text = replaced(std::move(text), "$cores", std::to_string(scale.cores));
-  text = replaced(std::move(text), "$seconds", scale.quick ? "0.05" : "0.7");
-  text = replaced(std::move(text), "$long", scale.quick ? "2" : "9");
-  text = replaced(std::move(text), "$short", scale.quick ? "0.1" : "0.3");
-  text = replaced(std::move(text), "$every", scale.quick ? "0.5" : "3");
-  text = replaced(std::move(text), "$calls", scale.quick ? "3000" : "100000");
-  return replaced(std::move(text), "$W", scale.quick ? "1" : "2");
-}
-
-std::optional<std::string> database_of(std::string_view command) {
+std::vector<std::string> database_names_in(std::string_view command) {
+  std::vector<std::string> names;
   for (const std::string& word : words_of(command)) {
-    if (word.starts_with('@')) return word.substr(1);
+    if (word.starts_with('@')) add_once(names, word.substr(1));
   }
-  return std::nullopt;
+  return names;
 }
 
 std::vector<PlannedStep> steps_of(std::string_view command) {
@@ -161,12 +123,12 @@ std::string typed_text(std::string_view command) {
   return text;
 }
 
-bool is_range(std::string_view value) {
-  return value == "1..cores" || value == "1..4cores";
-}
-
-std::vector<std::string> range_values(std::string_view range, const ExperimentScale& scale) {
-  return powers_of_two(range == "1..cores" ? scale.cores : 4 * scale.cores);
+std::vector<std::string> typed_commands(const Plan& plan) {
+  std::vector<std::string> commands;
+  for (const PlannedDatabase& database : plan.databases)
+    commands.push_back(fmt::format("{} --data-dir @{}", typed_text(database.command), database.name));
+  for (const std::string& command : plan.commands) commands.push_back(typed_text(command));
+  return commands;
 }
 
 double expected_seconds(std::string_view command) {
@@ -190,6 +152,15 @@ double expected_seconds(std::string_view command) {
          (is_large ? 1.7 : 1);
 }
 
+std::vector<PlannedDatabase> Plan::databases_of(std::string_view command) const {
+  std::vector<PlannedDatabase> found;
+  for (const std::string& name : database_names_in(command)) {
+    const auto database = std::ranges::find(databases, name, &PlannedDatabase::name);
+    if (database != databases.end()) found.push_back(*database);
+  }
+  return found;
+}
+
 double Plan::expected_seconds() const {
   double seconds = 0;
   for (const std::string& command : commands)
@@ -198,19 +169,57 @@ double Plan::expected_seconds() const {
   return seconds;
 }
 
+PlannedPanel plan_of(const Figure& figure, const FigurePanel& panel, const ExperimentScale& scale) {
+  PlannedPanel planned{&panel, {}, {}};
+  const std::string file = figure.file.empty() ? figure.name + ".toml" : figure.file;
+  const AxisTexts fixed = fixed_texts(figure, panel.where, scale);
+  const FigureAxis* const series_axis = find_axis(figure, panel.series_axis);
+  // Without an axis of series there is one turn.
+  const std::vector<AxisValue> turns =
+      series_axis == nullptr ? std::vector<AxisValue>(1) : values_of(*series_axis, scale);
+  for (size_t turn = 0; turn < turns.size(); ++turn) {
+    for (const FigureSeries& series : panel.series) {
+      PlannedSeries line{series.name, series.simulated, {}};
+      if (series_axis != nullptr && panel.series.size() == 1) {
+        line.name = turns[turn].label;
+      } else if (series_axis != nullptr) {
+        line.name = fmt::format("{}, {}", turns[turn].label, series.name);
+      }
+      const std::string& x_axis = series.x_axis.empty() ? panel.x_axis : series.x_axis;
+      const std::vector<AxisValue> xs = x_values(figure, series, x_axis, scale);
+      for (size_t i = 0; i < xs.size(); ++i) {
+        AxisTexts texts = fixed;
+        if (series_axis != nullptr) add_texts(texts, series_axis->name, turns, turn);
+        if (!x_axis.empty()) add_texts(texts, x_axis, xs, i);
+        const auto command_of = [&](const std::string& text) {
+          return command_text(with_names(text, texts), figure.seed.has_value());
+        };
+        line.points.push_back(
+            {xs[i].label, command_of(series.command),
+             series.against.empty() ? "" : command_of(series.against), with_names(series.value, texts),
+             place_text(file, series.place),
+             series.command_places.empty() ? "" : place_text(file, series.command_places.front())});
+      }
+      planned.series.push_back(std::move(line));
+    }
+  }
+  planned.xs = joined_axis(planned);
+  return planned;
+}
+
 Plan plan_of(const Figure& figure, const ExperimentScale& scale) {
   Plan plan;
   plan.figure = &figure;
   plan.scale = scale;
   if (!scale.quick) plan.warmup_rounds = figure.warmup_rounds;
   for (const FigurePanel& panel : figure.panels) {
-    PlannedPanel planned =
-        panel.x_axis.empty() ? plan_panel(panel, scale) : plan_of_axes(figure, panel, scale);
+    PlannedPanel planned = plan_of(figure, panel, scale);
     for (const PlannedSeries& series : planned.series) {
       for (const PlannedPoint& point : series.points) {
-        add_once(plan.commands, point.command);
-        add_once(plan.commands, point.against);
-        add_database(plan, point.command, scale);
+        for (const std::string& command : {point.command, point.against}) {
+          add_once(plan.commands, command);
+          add_databases(plan, command);
+        }
       }
     }
     plan.panels.push_back(std::move(planned));

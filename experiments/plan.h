@@ -3,27 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "experiments/axes.h"
 #include "experiments/definition.h"
 
 namespace mneme {
-
-struct ExperimentScale {
-  uint32_t cores = 1;
-  bool quick = false;  // tiny: to see that all works, not to be believed
-};
 
 struct PlannedPoint {
   std::string x;
   std::string command;
   std::string against;  // or nothing
   std::string value;
-  // Where a file has the value, and the command, for errors.
+  // Where the file has the value, and the command, for errors.
   std::string place{};
   std::string command_place{};
 };
@@ -61,25 +55,23 @@ struct Plan {
   std::vector<std::string> commands;
   std::vector<PlannedDatabase> databases;
 
+  // Those that the command recovers.
+  std::vector<PlannedDatabase> databases_of(std::string_view command) const;
   // Guessed from how long the commands say that they run, and what loading takes.
   double expected_seconds() const;
 };
 
 Plan plan_of(const Figure& figure, const ExperimentScale& scale);
+PlannedPanel plan_of(const Figure& figure, const FigurePanel& panel, const ExperimentScale& scale);
 
 // The parts of a point's command, in their order.
 std::vector<PlannedStep> steps_of(std::string_view command);
 // As people would type it: "mneme run ...; mneme recover ...".
 std::string typed_text(std::string_view command);
-
-// "1..cores" and "1..4cores" stand for powers of two up to so many.
-bool is_range(std::string_view value);
-std::vector<std::string> range_values(std::string_view range, const ExperimentScale& scale);
-
-// The command with all but @NAME, $server and $servers filled in.
-std::string filled_in(std::string_view command, const ExperimentScale& scale);
-// The name behind the command's @, or nothing.
-std::optional<std::string> database_of(std::string_view command);
+// All that a plan runs, the databases' first.
+std::vector<std::string> typed_commands(const Plan& plan);
+// The names behind the command's @.
+std::vector<std::string> database_names_in(std::string_view command);
 double expected_seconds(std::string_view command);
 
 std::vector<std::string> words_of(std::string_view text);

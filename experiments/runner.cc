@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "base/clock.h"
-#include "experiments/catalog.h"
 #include "experiments/child.h"
 #include "experiments/evaluation.h"
 #include "measurement/machine/host.h"
@@ -39,6 +38,13 @@ std::string round_key(const std::string& key, uint32_t round) {
   return fmt::format("{} {}", round, key);
 }
 
+// All that a measurement depends on: the command, and those that make its databases.
+std::string key_of(const Plan& plan, const std::string& command) {
+  std::string key = command;
+  for (const PlannedDatabase& database : plan.databases_of(command)) key += " of " + database.command;
+  return key;
+}
+
 // `error`, with the place of the command where a file has it.
 Error failed_at(const Plan& plan, const std::string& command, const Error& error) {
   const std::string place = place_of_command(plan, command);
@@ -47,12 +53,6 @@ Error failed_at(const Plan& plan, const std::string& command, const Error& error
 }
 
 }  // namespace
-
-std::string ExperimentRunner::key_of(const std::string& command) const {
-  const std::optional<std::string> database = database_of(command);
-  if (!database) return command;
-  return fmt::format("{} of {}", command, filled_in(database_command(*database), options_.scale));
-}
 
 Result<std::optional<Json>> ExperimentRunner::kept(const std::string& key, uint32_t round) const {
   if (options_.fresh && !measured_.contains(round_key(key, round))) return std::optional<Json>();
@@ -72,13 +72,14 @@ Result<void> ExperimentRunner::announce(const std::vector<Plan>& plans) {
     for (const std::string& command : plan.commands) {
       for (uint32_t round = 0; round < plan.rounds; ++round) {
         const std::string seeded = with_seed(command, plan, round);
-        const Result<std::optional<Json>> found = kept(key_of(seeded), round);
+        const std::string key = key_of(plan, seeded);
+        const Result<std::optional<Json>> found = kept(key, round);
         if (!found) return found.error();
-        if (found->has_value() || !missing.insert(round_key(seeded, round)).second) continue;
+        if (found->has_value() || !missing.insert(round_key(key, round)).second) continue;
         seconds_left_ += expected_seconds(command);
-        const std::optional<std::string> database = database_of(command);
-        if (database && databases.insert(*database).second) {
-          seconds_left_ += expected_seconds(filled_in(database_command(*database), options_.scale));
+        for (const PlannedDatabase& database : plan.databases_of(command)) {
+          if (!databases.insert(database.command).second) continue;
+          seconds_left_ += expected_seconds(database.command);
           ++total_;
         }
       }
@@ -96,13 +97,14 @@ Result<void> ExperimentRunner::announce(const std::vector<Plan>& plans) {
   return {};
 }
 
-Result<void> ExperimentRunner::make_database(const std::string& name, const std::string& figure) {
-  if (databases_.contains(name)) return {};
-  const std::string command = filled_in(database_command(name), options_.scale);
-  if (command.empty()) return failed("{} recovers a database \"{}\", and there is none", figure, name);
+Result<void> ExperimentRunner::make_database(const PlannedDatabase& database, const std::string& figure) {
+  const std::string& command = database.command;
+  if (databases_.contains(command)) return {};
   tell(figure);
+  // Another figure may have another one of the same name.
+  const fs::path folder = store_.databases() / fmt::format("{}-{}", database.name, databases_.size() + 1);
   std::vector<std::string> words = words_of(command);
-  words.insert(words.end(), {"--data-dir", (store_.databases() / name).string(), "--quiet", "--json", "-"});
+  words.insert(words.end(), {"--data-dir", folder.string(), "--quiet", "--json", "-"});
   const uint64_t begin_ns = monotonic_ns();
   const Result<Json> made = measure_command(words, options_.is_interrupted);
   if (!made) return made.error();
@@ -111,18 +113,23 @@ Result<void> ExperimentRunner::make_database(const std::string& name, const std:
   guessed_seconds_ += guess;
   seconds_left_ -= guess;
   ++done_;
-  databases_.insert(name);
+  databases_.emplace(command, folder);
   return {};
 }
 
-Result<Json> ExperimentRunner::measure(const std::string& command, const std::string& figure) {
+Result<Json> ExperimentRunner::measure(const Plan& plan, const std::string& command) {
   std::error_code error;
   fs::create_directories(store_.databases(), error);
   if (error) return failed("cannot make the folder {}: {}", store_.databases().string(), error.message());
-  if (const std::optional<std::string> database = database_of(command)) {
-    RETURN_IF_ERROR(make_database(*database, figure));
+  const std::vector<PlannedDatabase> databases = plan.databases_of(command);
+  const std::vector<std::string> names = database_names_in(command);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i == databases.size() || databases[i].name != names[i]) {
+      return failed("{} recovers a database \"{}\", and there is none", plan.figure->name, names[i]);
+    }
+    RETURN_IF_ERROR(make_database(databases[i], plan.figure->name));
   }
-  tell(figure);
+  tell(plan.figure->name);
   const fs::path scratch = store_.databases() / "measured";
   fs::remove_all(scratch, error);
   fs::create_directories(scratch, error);
@@ -130,7 +137,7 @@ Result<Json> ExperimentRunner::measure(const std::string& command, const std::st
   const uint64_t begin_ns = monotonic_ns();
   Json result;
   for (const PlannedStep& step : steps_of(command)) {
-    Result<Json> part = run_step(step.command, scratch);
+    Result<Json> part = run_step(plan, step.command, scratch);
     if (!part) return part.error();
     if (step.name.empty()) {
       result = std::move(*part);
@@ -151,36 +158,40 @@ Result<Json> ExperimentRunner::measure(const std::string& command, const std::st
               {"result", std::move(result)}};
 }
 
-Result<Json> ExperimentRunner::run_step(const std::string& command, const fs::path& scratch) const {
+Result<Json> ExperimentRunner::run_step(const Plan& plan, const std::string& command,
+                                        const fs::path& scratch) const {
   std::vector<LogServerChild> servers;
-  std::string addresses;
-  const size_t wanted =
-      command.find("$servers") != std::string::npos ? 3 : command.find("$server") != std::string::npos;
-  for (size_t i = 0; i < wanted; ++i) {
-    Result<LogServerChild> server = LogServerChild::start(scratch / fmt::format("logd-{}", i + 1));
-    if (!server) return server.error();
-    addresses += (addresses.empty() ? "" : ",") + server->address();
-    servers.push_back(std::move(*server));
+  AxisTexts texts = {{std::string(kDirectoryName), (scratch / "database").string()}};
+  for (const auto& [name, wanted] : {std::pair(kServerName, 1), std::pair(kServersName, 3)}) {
+    if (command.find(fmt::format("{{{}}}", name)) == command.npos) continue;
+    std::string& addresses = texts[std::string(name)];
+    for (int i = 0; i < wanted; ++i) {
+      Result<LogServerChild> server =
+          LogServerChild::start(scratch / fmt::format("logd-{}", servers.size() + 1));
+      if (!server) return server.error();
+      addresses += (addresses.empty() ? "" : ",") + server->address();
+      servers.push_back(std::move(*server));
+    }
   }
-  std::vector<std::string> words =
-      words_of(replaced(replaced(command, "$servers", addresses), "$server", addresses));
-  const std::string directory = (scratch / "database").string();
+  std::vector<std::string> words = words_of(command);
   for (std::string& word : words) {
-    if (word.starts_with('@')) word = (store_.databases() / word.substr(1)).string();
-    word = replaced(std::move(word), "{dir}", directory);
+    for (const PlannedDatabase& database : plan.databases) {
+      if (word == "@" + database.name) word = databases_.at(database.command).string();
+    }
+    word = with_names(word, texts);
   }
-  if (needs_directory(words)) words.insert(words.end(), {"--data-dir", directory});
+  if (needs_directory(words)) words.insert(words.end(), {"--data-dir", texts[std::string(kDirectoryName)]});
   words.insert(words.end(), {"--quiet", "--json", "-"});
   return measure_command(words, options_.is_interrupted);
 }
 
 // On a busy machine a run may fail that ends well the next time, as one that gives up after thousands of
 // conflicts. One that was interrupted, or refused, would do so again.
-Result<Json> ExperimentRunner::measure_patiently(const std::string& command, const std::string& figure) {
-  Result<Json> result = measure(command, figure);
+Result<Json> ExperimentRunner::measure_patiently(const Plan& plan, const std::string& command) {
+  Result<Json> result = measure(plan, command);
   for (int again = 1; again < kMostAttempts && !result.ok(); ++again) {
     if (result.error().kind != ErrorKind::kFailed || options_.is_interrupted()) break;
-    result = measure(command, figure);
+    result = measure(plan, command);
   }
   return result;
 }
@@ -188,7 +199,7 @@ Result<Json> ExperimentRunner::measure_patiently(const std::string& command, con
 Result<bool> ExperimentRunner::lacks_any(const Plan& plan) const {
   for (uint32_t round = 0; round < plan.rounds; ++round) {
     for (const std::string& command : plan.commands) {
-      const Result<std::optional<Json>> found = kept(key_of(with_seed(command, plan, round)), round);
+      const Result<std::optional<Json>> found = kept(key_of(plan, with_seed(command, plan, round)), round);
       if (!found) return found.error();
       if (!found->has_value()) return true;
     }
@@ -204,7 +215,7 @@ Result<void> ExperimentRunner::warm_up(const Plan& plan) {
   for (uint32_t round = 0; round < plan.warmup_rounds; ++round) {
     for (const std::string& command : plan.commands) {
       if (options_.is_interrupted()) return {};
-      const Result<Json> result = measure_patiently(with_seed(command, plan, 0), plan.figure->name);
+      const Result<Json> result = measure_patiently(plan, with_seed(command, plan, 0));
       if (options_.is_interrupted()) return {};
       if (!result) return failed_at(plan, command, result.error());
       RETURN_IF_ERROR(check_values(plan, command, (*result)["result"]));
@@ -220,14 +231,14 @@ Result<Measurements> ExperimentRunner::run(const Plan& plan) {
     for (size_t i = 0; i < plan.commands.size(); ++i) {
       const std::string& command = plan.commands[(i + round) % plan.commands.size()];
       const std::string seeded = with_seed(command, plan, round);
-      const std::string key = key_of(seeded);
+      const std::string key = key_of(plan, seeded);
       Result<std::optional<Json>> found = kept(key, round);
       if (!found) return found.error();
       if (found->has_value()) {
         reused_ += !measured_.contains(round_key(key, round));
         of_other_builds_ += (**found).value("program", "") != options_.program;
       } else if (!options_.is_interrupted()) {
-        Result<Json> result = measure_patiently(seeded, plan.figure->name);
+        Result<Json> result = measure_patiently(plan, seeded);
         // What was cut short counts for nothing, whatever it reported.
         if (options_.is_interrupted()) continue;
         if (!result) return failed_at(plan, command, result.error());

@@ -2,7 +2,8 @@
 //
 // Flow   a round begins with another command each time, so that what else the machine does falls on all
 //        alike; what the store holds already is not run again; a database is made when the first command
-//        needs it. A file's figure is warmed up by whole rounds that are not kept, if anything is missing.
+//        needs it, once for all figures that make it by the same command. A figure is warmed up by whole
+//        rounds that are not kept, if it asks for them and anything is missing.
 #pragma once
 
 #include <cstdint>
@@ -53,21 +54,20 @@ class ExperimentRunner {
   uint64_t of_other_builds() const { return of_other_builds_; }
 
  private:
-  std::string key_of(const std::string& command) const;
   Result<bool> lacks_any(const Plan& plan) const;
   Result<void> warm_up(const Plan& plan);
   Result<std::optional<nlohmann::ordered_json>> kept(const std::string& key, uint32_t round) const;
-  Result<nlohmann::ordered_json> measure(const std::string& command, const std::string& figure);
-  Result<nlohmann::ordered_json> measure_patiently(const std::string& command, const std::string& figure);
-  Result<nlohmann::ordered_json> run_step(const std::string& command,
+  Result<nlohmann::ordered_json> measure(const Plan& plan, const std::string& command);
+  Result<nlohmann::ordered_json> measure_patiently(const Plan& plan, const std::string& command);
+  Result<nlohmann::ordered_json> run_step(const Plan& plan, const std::string& command,
                                           const std::filesystem::path& scratch) const;
-  Result<void> make_database(const std::string& name, const std::string& figure);
+  Result<void> make_database(const PlannedDatabase& database, const std::string& figure);
   void tell(const std::string& doing) const;
 
   const ResultStore& store_;
   Options options_;
-  std::set<std::string> databases_;
-  std::set<std::string> measured_;  // by this runner: key and round
+  std::map<std::string, std::filesystem::path> databases_;  // by the commands that made them
+  std::set<std::string> measured_;                          // by this runner: key and round
   uint64_t done_ = 0;
   uint64_t total_ = 0;
   double seconds_left_ = 0;     // as guessed

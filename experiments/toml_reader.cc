@@ -6,8 +6,13 @@
 #include <algorithm>
 
 #include "base/nearest_word.h"
+#include "experiments/plan.h"
 
 namespace mneme {
+
+bool is_among(std::span<const std::string> words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
 
 void TomlReader::problem(FilePlace place, std::string_view text) {
   problems_.push_back({place, std::string(text)});
@@ -38,7 +43,7 @@ std::string TomlReader::advice(std::string_view word, std::span<const std::strin
 void TomlReader::check_keys(const TomlValue& table, std::string_view what,
                             std::span<const std::string> keys) {
   for (const TomlValue::Member& member : table.members) {
-    if (std::ranges::find(keys, member.name) != keys.end()) continue;
+    if (is_among(keys, member.name)) continue;
     problem(member.place,
             fmt::format("{} has no key \"{}\"{}", what, member.name, advice(member.name, keys)));
   }
@@ -72,6 +77,35 @@ std::string TomlReader::text(const TomlValue& table, std::string_view key) {
   return value->text;
 }
 
+std::vector<std::string> TomlReader::prose_list(const TomlValue& table, std::string_view key) {
+  std::vector<std::string> texts;
+  const TomlValue* const value = find(table, key);
+  if (value == nullptr) return texts;
+  for (const TomlValue& item :
+       value->kind == TomlValue::Kind::kArray ? value->items : std::vector<TomlValue>{*value}) {
+    if (is(item, TomlValue::Kind::kText, key))
+      texts.push_back(fmt::format("{}", fmt::join(words_of(item.text), " ")));
+  }
+  return texts;
+}
+
+std::string TomlReader::prose(const TomlValue& table, std::string_view key) {
+  const TomlValue* const value = find(table, key);
+  if (value == nullptr || !is(*value, TomlValue::Kind::kText, key)) return "";
+  return prose_list(table, key)[0];
+}
+
+std::vector<const TomlValue*> TomlReader::tables(const TomlValue& table, std::string_view key,
+                                                 std::string_view list, std::string_view what) {
+  std::vector<const TomlValue*> found;
+  const TomlValue* const value = find(table, key);
+  if (value == nullptr || !is(*value, TomlValue::Kind::kArray, list)) return found;
+  for (const TomlValue& item : value->items) {
+    if (is(item, TomlValue::Kind::kTable, what)) found.push_back(&item);
+  }
+  return found;
+}
+
 uint64_t TomlReader::number(const TomlValue& table, std::string_view key, uint64_t missing, uint64_t least,
                             uint64_t most) {
   const TomlValue* const value = find(table, key);
@@ -93,7 +127,7 @@ std::string TomlReader::choice(const TomlValue& table, std::string_view key,
                                std::span<const std::string> choices, const std::string& missing) {
   const TomlValue* const value = find(table, key);
   if (value == nullptr || !is(*value, TomlValue::Kind::kText, key)) return missing;
-  if (std::ranges::find(choices, value->text) == choices.end()) {
+  if (!is_among(choices, value->text)) {
     problem(value->place,
             fmt::format("{} can't be \"{}\"{}", key, value->text, advice(value->text, choices)));
     return missing;

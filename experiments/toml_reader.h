@@ -13,6 +13,8 @@
 
 namespace mneme {
 
+bool is_among(std::span<const std::string> words, std::string_view word);
+
 class TomlReader {
  public:
   explicit TomlReader(std::string file) : file_(std::move(file)) {}
@@ -32,6 +34,12 @@ class TomlReader {
   // The texts are on one line. Empty, with a problem, where the key is missing or no such text.
   std::string required_text(const TomlValue& table, std::string_view key, std::string_view what);
   std::string text(const TomlValue& table, std::string_view key);
+  // A text, or a list of texts, of any number of lines, which become one.
+  std::vector<std::string> prose_list(const TomlValue& table, std::string_view key);
+  std::string prose(const TomlValue& table, std::string_view key);
+  // The tables of a list, which is missing or holds nothing else. `what`: "a plot".
+  std::vector<const TomlValue*> tables(const TomlValue& table, std::string_view key, std::string_view list,
+                                       std::string_view what);
   uint64_t number(const TomlValue& table, std::string_view key, uint64_t missing, uint64_t least,
                   uint64_t most);
   bool boolean(const TomlValue& table, std::string_view key);

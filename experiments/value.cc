@@ -18,32 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::optional<double> number_in(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-const Json* part_of(const Json& result, std::string_view name) {
-  const Json* at = &result;
-  while (!name.empty()) {
-    const size_t dot = std::min(name.find('.'), name.size());
-    const std::string part(name.substr(0, dot));
-    name.remove_prefix(std::min(dot + 1, name.size()));
-    if (at->is_array()) {
-      const std::optional<double> index = number_in(part);
-      if (!index || *index < 0 || *index >= static_cast<double>(at->size())) return nullptr;
-      at = &(*at)[static_cast<size_t>(*index)];
-    } else if (at->is_object() && at->contains(part)) {
-      at = &(*at)[part];
-    } else {
-      return nullptr;
-    }
-  }
-  return at;
-}
-
 using NumberOf = std::function<Result<double>(const std::string& name)>;
 
 class Evaluation {
@@ -130,6 +104,32 @@ std::string names_there(std::string_view name, const Json& result) {
 }
 
 }  // namespace
+
+std::optional<double> number_in(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+const Json* part_of(const Json& result, std::string_view name) {
+  const Json* at = &result;
+  while (!name.empty()) {
+    const size_t dot = std::min(name.find('.'), name.size());
+    const std::string part(name.substr(0, dot));
+    name.remove_prefix(std::min(dot + 1, name.size()));
+    if (at->is_array()) {
+      const std::optional<double> index = number_in(part);
+      if (!index || *index < 0 || *index >= static_cast<double>(at->size())) return nullptr;
+      at = &(*at)[static_cast<size_t>(*index)];
+    } else if (at->is_object() && at->contains(part)) {
+      at = &(*at)[part];
+    } else {
+      return nullptr;
+    }
+  }
+  return at;
+}
 
 Result<double> value_of(std::string_view expression, const Json& result) {
   return Evaluation(words_of(expression),

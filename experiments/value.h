@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,10 @@
 
 namespace mneme {
 
+// `text` as a number, if the whole of it is one.
+std::optional<double> number_in(std::string_view text);
+// The part of that name, "latency_us.p50", or nothing.
+const nlohmann::ordered_json* part_of(const nlohmann::ordered_json& result, std::string_view name);
 // "60e-9 * log_bytes / seconds", "latency_us.p50", "schedules.2.makespan_seconds", "a / ( a + b )".
 Result<double> value_of(std::string_view expression, const nlohmann::ordered_json& result);
 // The names that an expression reads, without any JSON. Fails where it is no expression.

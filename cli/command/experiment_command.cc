@@ -58,17 +58,18 @@ struct ExperimentCommand {
   Provenance provenance;
 
   Result<void> run(const CLI::App& command) const {
-    const bool lists = names == std::vector<std::string>{"list"};
+    const bool lists = !names.empty() && names[0] == "list";
+    const bool shows = !names.empty() && names[0] == "show";
     const bool reports = names == std::vector<std::string>{"report"};
     if (all && !names.empty())
       return invalid_argument("--all takes a tour of its own: leave {} out", fmt::join(names, " "));
     if (!all && names.empty()) {
       return invalid_argument("say which figure, or list, report or --all; mneme experiment list shows them");
     }
-    if (lists || reports) {
-      const std::vector<const char*> needless =
-          lists ? std::vector<const char*>{"--fresh", "--output", "--report"}
-                : std::vector<const char*>{"--fresh", "--quick", "--runs"};
+    if (lists || reports || shows) {
+      std::vector<const char*> needless = {"--fresh"};
+      if (!reports) needless.insert(needless.end(), {"--output", "--report"});
+      if (!lists) needless.insert(needless.end(), {"--quick", "--runs"});
       for (const char* option : needless) {
         if (command.count(option) > 0) {
           return invalid_argument("{} is for measuring, and {} measures nothing: leave it out", option,
@@ -77,27 +78,31 @@ struct ExperimentCommand {
       }
     }
     if (!report_file.empty() && !has_report()) return failed("{}", kNoReport);
-    if (lists) return list();
+    if (shows) return show();
     if (reports) return report_again();
     // Figures of files, which others point to: they don't move.
     std::deque<Figure> of_files;
-    const Result<std::vector<const Figure*>> figures = wanted_figures(of_files);
+    const Result<std::vector<const Figure*>> figures = wanted_figures(of_files, lists);
     if (!figures) return figures.error();
+    if (lists) return list(*figures);
+    for (const Figure* const figure : *figures) {
+      if (figure->panels.empty())
+        return invalid_argument("{} can't be measured here. {}", figure->name, figure->not_here);
+    }
     return measure(*figures, command.count("--runs") > 0);
   }
 
  private:
   ExperimentScale scale() const { return {std::max(1u, std::thread::hardware_concurrency()), quick}; }
 
-  Result<std::vector<const Figure*>> wanted_figures(std::deque<Figure>& of_files) const {
+  // Those that are named, behind the word "list" where `lists` says so; it alone stands for all.
+  Result<std::vector<const Figure*>> wanted_figures(std::deque<Figure>& of_files, bool lists) const {
     std::vector<const Figure*> figures;
-    if (all) {
-      for (const Figure& figure : all_figures()) {
-        if (figure.in_tour) figures.push_back(&figure);
-      }
-      return figures;
+    for (const Figure& figure : all_figures()) {
+      if ((all && figure.in_tour) || (lists && names.size() == 1)) figures.push_back(&figure);
     }
-    for (const std::string& name : names) {
+    for (size_t i = lists; i < names.size(); ++i) {
+      const std::string& name = names[i];
       if (is_figure_file(name)) {
         Result<Figure> figure = read_figure_file(name, scale(), wrong_with_command_line);
         if (!figure) return figure.error();
@@ -106,10 +111,8 @@ struct ExperimentCommand {
                                   figure->name);
         }
         of_files.push_back(std::move(*figure));
-        figures.push_back(&of_files.back());
-        continue;
       }
-      const Figure* const figure = find_figure(name);
+      const Figure* const figure = is_figure_file(name) ? &of_files.back() : find_figure(name);
       if (figure == nullptr) {
         return invalid_argument(
             "there is no experiment {}: mneme experiment list shows all that there are; the name of a file "
@@ -117,27 +120,43 @@ struct ExperimentCommand {
             "one of your own ends with .toml",
             name);
       }
-      if (figure->panels.empty())
-        return invalid_argument("{} can't be measured here. {}", name, figure->not_here);
       figures.push_back(figure);
     }
     return figures;
   }
 
-  Result<void> list() const {
-    output.text(experiment_list(scale(), runs));
-    Json figures = Json::array();
-    for (const Figure& figure : all_figures()) {
-      Plan plan = plan_of(figure, scale());
-      plan.rounds = runs;
-      figures.push_back({{"name", figure.name},
-                         {"paper", figure.paper},
-                         {"title", figure.title},
-                         {"in_tour", figure.in_tour},
-                         {"expected_seconds", plan.expected_seconds()},
-                         {"not_here", figure.not_here.empty() ? Json() : Json(figure.not_here)}});
+  Result<void> list(const std::vector<const Figure*>& figures) const {
+    std::vector<Plan> plans;
+    for (const Figure* const figure : figures) {
+      plans.push_back(plan_of(*figure, scale()));
+      plans.back().rounds = runs;
     }
-    return output.json({{"command", "experiment"}, {"figures", figures}});
+    output.text(experiment_list(plans, names.size() > 1));
+    Json listed = Json::array();
+    for (const Plan& plan : plans) {
+      const Figure& figure = *plan.figure;
+      listed.push_back({{"name", figure.name},
+                        {"paper", figure.paper},
+                        {"title", figure.title},
+                        {"in_tour", figure.in_tour},
+                        {"expected_seconds", plan.expected_seconds()},
+                        {"commands", typed_commands(plan)},
+                        {"not_here", figure.not_here.empty() ? Json() : Json(figure.not_here)}});
+    }
+    return output.json({{"command", "experiment"}, {"figures", listed}});
+  }
+
+  Result<void> show() const {
+    const auto file =
+        names.size() == 2 ? std::ranges::find(kFigureFiles, names[1], &FigureFile::name) : kFigureFiles.end();
+    if (file == kFigureFiles.end()) {
+      return invalid_argument(
+          "show prints the file of one of the figures that mneme experiment list shows: mneme experiment "
+          "show "
+          "pacman-figure-16");
+    }
+    output.text(std::string(file->text));
+    return output.json({{"command", "experiment"}, {"name", names[1]}, {"declaration", file->text}});
   }
 
   std::string report_path(const ResultStore& store) const {
@@ -195,7 +214,7 @@ struct ExperimentCommand {
     std::vector<Plan> plans;
     for (const Figure* const figure : figures) {
       plans.push_back(plan_of(*figure, scale()));
-      plans.back().rounds = runs_are_given || figure->repeats == 0 ? runs : figure->repeats;
+      plans.back().rounds = runs_are_given ? runs : figure->repeats;
     }
     RETURN_IF_ERROR(runner.announce(plans));
     if (quick) output.notice("--quick is to see that all works: its figures are not to be believed");

@@ -584,8 +584,10 @@ constexpr OptionRow kTable[] = {
                },
      true},
     {kCommand, "name",
-     "figures, as pacman-figure-16; FILE.toml: an experiment of one's own; list: all there are; report: "
-     "write the report of what --output holds "
+     "figures, as pacman-figure-16; FILE.toml: an experiment of one's own; list: all there are, or those "
+     "named "
+     "behind it with their commands; show NAME: a figure's file; report: write the report of what --output "
+     "holds "
      "again"},
     {kCommand, "--all", "a tour of figures of all papers, in less than 20 minutes"},
     {kCommand, "--quick", "tiny runs at the outer points of the axes: to see that all works"},

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "cli/output/text.h"
-#include "experiments/catalog.h"
 #include "experiments/evaluation.h"
 
 namespace mneme {
@@ -77,7 +76,7 @@ std::string panel_text(const Json& panel) {
                          number_text(value["value"].get<double>()));
   }
   if (!paper.empty())
-    text += wrapped(fmt::format("the paper ({}): {}", panel["paper_unit"].get<std::string>(), paper), "  ");
+    text += wrapped(fmt::format("the paper ({}): {}", panel["unit"].get<std::string>(), paper), "  ");
   return text;
 }
 
@@ -121,17 +120,18 @@ std::string rough_time(double seconds) {
   return fmt::format("{:.0f} min", std::round(seconds / 60));
 }
 
-std::string experiment_list(const ExperimentScale& scale, uint32_t runs) {
+std::string experiment_list(const std::vector<Plan>& plans, bool with_commands) {
   std::string text, paper;
-  for (const Figure& figure : all_figures()) {
+  for (const Plan& plan : plans) {
+    const Figure& figure = *plan.figure;
     if (figure.paper != paper) text += fmt::format("{}{}\n", paper.empty() ? "" : "\n", figure.paper);
     paper = figure.paper;
-    Plan plan = plan_of(figure, scale);
-    plan.rounds = runs;
     const std::string time = plan.panels.empty() ? "not here" : rough_time(plan.expected_seconds());
     text +=
         fmt::format("  {:<18} {:>8}  {} {}\n", figure.name, time, figure.in_tour ? "*" : " ", figure.title);
     if (!figure.not_here.empty()) text += wrapped(figure.not_here, std::string(33, ' '));
+    if (!with_commands) continue;
+    for (const std::string& command : typed_commands(plan)) text += fmt::format("    {}\n", command);
   }
   return text +
          "\n* in the tour that --all takes. Figures that share runs share them when they are run into the "

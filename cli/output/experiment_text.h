@@ -12,8 +12,9 @@ namespace mneme {
 // A figure's JSON, as evaluation.h has it.
 std::string experiment_text(const Json& figure);
 
-// All figures, a line each, with about how long they take, by paper.
-std::string experiment_list(const ExperimentScale& scale, uint32_t runs);
+// The figures of the plans, a line each, paper by paper, with about how long they take, and with their
+// commands if asked for.
+std::string experiment_list(const std::vector<Plan>& plans, bool with_commands);
 // 90 -> 2 min; 40 -> 40 s
 std::string rough_time(double seconds);
 

@@ -170,16 +170,21 @@
     const shades = panel.series.flatMap((series) => series.checkpoints.map((c) => ({
       series: series.name, begin: Math.max(0, c.begin), end: Math.min(most, c.end)
     }))).filter((shade) => shade.end > shade.begin);
+    // Names stand on the right or, where they are longer, above each band, but for the only one.
+    const names = panel.series.map((series) => series.name);
+    const above = longest(names) > 6;
     return Plot.plot({
-      style, width, height: panel.series.length * 92 + 60, marginLeft: 58, marginTop: 26, marginBottom: 44, marginRight: 64, color: colours(panel),
+      style, width, height: panel.series.length * (above ? 108 : 92) + 60, marginLeft: 58, marginTop: 26, marginBottom: 44,
+      marginRight: above ? 18 : 64, color: colours(panel),
       x: { label: panel.x, domain: [0, most], ticks: Math.min(most, 12), tickFormat: "d" },
       y: { label: panel.unit, grid: true, zero: true, nice: true, ticks: 3, tickFormat: tickText },
-      fy: { domain: panel.series.map((s) => s.name), label: null, padding: 0.12 },
+      fy: { domain: names, label: null, ...(above ? { axis: null, padding: 0.24 } : { padding: 0.12 }) },
       marks: [
         Plot.rect(shades, { fy: "series", x1: "begin", x2: "end", fill: "currentColor", fillOpacity: 0.13, ariaLabel: "checkpoint" }),
         Plot.areaY(rows, { fy: "series", x: "middle", y: "value", fill: "base", fillOpacity: 0.18 }),
         Plot.lineY(rows, { fy: "series", x: "middle", y: "value", stroke: "base", strokeWidth: 2, marker: "dot",
           title: (d) => `${d.series}, second ${d.second}\n${numberText(d.value)} ${panel.unit}` }),
+        above && names.length > 1 ? Plot.text(names, { fy: (name) => name, text: (name) => name, frameAnchor: "top-right", dy: -11, fontWeight: 600 }) : null,
         Plot.ruleY([0])
       ]
     });
@@ -198,11 +203,11 @@
     return Plot.plot({
       style, width, height: rows.length * named.each + 66, marginLeft: named.marginLeft,
       marginRight: roomFor(rows.map((row) => row.value)), marginTop: 28, marginBottom: 44, color: colours(panel),
-      x: { label: panel.paper_unit, grid: true, tickFormat: tickText, ticks: 4, zero: true, nice: true },
+      x: { label: panel.unit, grid: true, tickFormat: tickText, ticks: 4, zero: true, nice: true },
       y: { domain: names, label: null, padding: named.padding, ...named.axis },
       marks: [
         Plot.barX(rows, { y: "label", x: "value", fill: "base", fillOpacity: 0.75,
-          title: (d) => `${d.label}: ${numberText(d.value)} ${panel.paper_unit}` }),
+          title: (d) => `${d.label}: ${numberText(d.value)} ${panel.unit}` }),
         namesAbove(named, rows, { y: "label", text: "label" }),
         Plot.text(rows, { y: "label", x: "value", text: (d) => numberText(d.value), textAnchor: "start", dx: 5 }),
         Plot.ruleX([0])

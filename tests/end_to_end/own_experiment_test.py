@@ -203,6 +203,80 @@ y = "throughput_tps"
         for kept in self.measurements():
             self.assertEqual(kept["result"]["run"]["state_digest"], kept["result"]["recover"]["state_digest"])
 
+    def test_the_papers_figures_are_such_files(self):
+        files = sorted((REPOSITORY / "experiments" / "figures").glob("*.toml"))
+        copies = []
+        for path in files:
+            copies.append(self.folder / f"copy-of-{path.name}")
+            copies[-1].write_text(path.read_text())
+        # Every command line is looked at before it is listed.
+        built_in = self.report("experiment", "list", *[path.stem for path in files])["figures"]
+        copied = self.report("experiment", "list", *copies)["figures"]
+        self.assertEqual([{**each, "name": f"copy-of-{each['name']}"} for each in built_in], copied)
+        self.assertTrue(all(each["commands"] or each["not_here"] for each in built_in))
+        listed = self.report("experiment", "list")["figures"]
+        self.assertEqual({each["name"]: each for each in listed}, {each["name"]: each for each in built_in})
+        told = self.succeed("experiment", "list", "pacman-figure-21").stdout
+        self.assertIn("    mneme slice tpcc --conflicts column\n", told)
+        self.assertEqual(self.succeed("experiment", "show", files[0].stem).stdout, files[0].read_text())
+        self.refuse(BAD_ARGUMENTS, ["show prints the file of one of the figures"], "experiment", "show", "nothing")
+        self.refuse(BAD_ARGUMENTS, ["show prints the file of one of the figures"], "experiment", "show")
+        self.refuse(BAD_ARGUMENTS, ["--quick is for measuring"], "experiment", "show", files[0].stem, "--quick")
+        not_here = self.folder / "copy-of-eleda-figure-13.toml"
+        self.refuse(BAD_ARGUMENTS, ["copy-of-eleda-figure-13 can't be measured here. It shows"], "experiment", not_here)
+
+    def test_databases_servers_and_timelines_of_ones_own(self):
+        path = self.write("""
+title = "What the papers' figures are made of"
+seed = "off"
+[databases]
+calls = "run tpcb --scale 1 --threads 1 --transactions {calls}"
+[axes]
+calls = 200
+scheme = { serial = "clr", "in parallel" = "clr-p" }
+many = [1, 3]
+[[plots]]
+title = "Calls"
+x = "scheme"
+y = "transactions"
+commands = "recover @calls --scheme {scheme}"
+paper_values = [{ series = "Calls", x = "all", value = 200 }]
+[[plots]]
+title = "Simulated"
+x = "many"
+[[plots.series]]
+name = "cores"
+commands = "recover @calls --scheme clr-p --simulate-cores {many.all}"
+y = "simulation.schedules.{many.index}.cores"
+simulated = true
+[[plots]]
+title = "On a server"
+x = "calls"
+commands = "run tpcb --scale 1 --threads 1 --transactions {calls} --log-device remote --log-server {server}"
+y = "committed"
+[[plots]]
+title = "Over time"
+chart = "timeline"
+unit = "transactions/s"
+series = "scheme"
+commands = ["run tpcb --scale 1 --threads 1 --duration 1", "recover {dir} --scheme {scheme}"]
+y = "run.throughput_per_second"
+""")
+        (figure,) = self.report("experiment", path, "--runs", 2, "--output", self.results)["figures"]
+        points = [[(point["x"], point["runs"]) for point in series["points"]] for panel in figure["panels"][:3] for series in panel["series"]]
+        self.assertEqual(points, [[("serial", [200, 200]), ("in parallel", [200, 200])], [("1", [1, 1]), ("3", [3, 3])], [("200", [200, 200])]])
+        self.assertTrue(figure["panels"][1]["series"][0]["simulated"])
+        for timeline in figure["panels"][3]["series"]:
+            self.assertTrue(timeline["seconds"])
+        self.assertEqual(figure["seeds"], [])
+        self.assertEqual(figure["commands"][:2], ["mneme run tpcb --scale 1 --threads 1 --transactions 200 --data-dir @calls",
+                                                  "mneme recover @calls --scheme clr"])
+        # One database for all, of which each measurement says what made it.
+        digests = {kept["result"]["state_digest"] for kept in self.measurements() if "@calls" in kept["command"]}
+        self.assertEqual(len(digests), 1)
+        if (PAGE / "node_modules").exists():
+            look_at(self, self.results / "report.html", [figure])
+
     def test_the_first_transaction(self):
         example = REPOSITORY / "examples" / "experiments" / "first_transaction.toml"
         (figure,) = self.report("experiment", example, "--quick", "--runs", 1, "--output", self.results)["figures"]
