@@ -1,6 +1,6 @@
 // Goal: what was written is read, nothing else is, and what a crash leaves is told from what has rotted.
-// Method: a block made here byte by byte, of which sectors are lost, bits flipped, and fields made wrong under
-// right checksums.
+// Method: a block made here byte by byte, of which sectors are lost, bits flipped, and fields made wrong
+// under right checksums.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
