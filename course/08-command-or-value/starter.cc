@@ -1,5 +1,5 @@
-// Your part of chapter 8: a record of value logging: which rows a transaction has changed, as bytes, and back.
-// Read engine/schema/change_codec.h first.
+// Your part of chapter 8: a record of value logging: which rows a transaction has changed, as bytes, and
+// back. Read engine/schema/change_codec.h first.
 //
 // This starter writes of each change which table and what was done, and not the row; and it reads nothing.
 #include <algorithm>
