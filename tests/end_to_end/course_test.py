@@ -1,6 +1,6 @@
 """Goal: what the course's texts say to type does what they show, and the engine can be built with a student's part.
 
-Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in a folder where `build`, `scripts` and `course` stand for those here; /tmp
+Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in a folder where `build`, `scripts`, `course` and `tests` stand for those here; /tmp
 is that folder too. What they print is held against the lines that follow (typed_text.py).
 """
 
@@ -17,7 +17,7 @@ COURSE = REPOSITORY / "course"
 BUILD = pathlib.Path(os.environ.get("MNEME", "./mneme")).resolve().parent
 class Course(EndToEndTest):
     def test_each_chapter(self):
-        for name, target in (("build", BUILD), ("scripts", REPOSITORY / "scripts"), ("course", COURSE)):
+        for name, target in (("build", BUILD), ("scripts", REPOSITORY / "scripts"), ("course", COURSE), ("tests", REPOSITORY / "tests")):
             (self.folder / name).symlink_to(target)
         chapters = sorted(COURSE.glob("[0-9][0-9]-*/text.md"))
         self.assertGreater(len(chapters), 0)
