@@ -7,6 +7,7 @@ is that folder too. What they print is held against the lines that follow (typed
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -32,6 +33,9 @@ class Course(EndToEndTest):
                     self.assertRegex(lines, pattern(printed, command.endswith(VARY)))
                     ran += 1
             self.assertGreater(ran, 2, chapter)
+            # Databases of a chapter take some hundred MiB.
+            for made in self.folder.glob("course-*"):
+                shutil.rmtree(made)
 
     def test_the_build_takes_a_part_in_place_of_the_engines_file(self):
         listed = subprocess.run([REPOSITORY / "scripts" / "course"], capture_output=True, text=True, check=True).stdout
