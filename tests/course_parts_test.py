@@ -10,6 +10,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 from unittest import mock
@@ -97,6 +98,19 @@ class CourseParts(unittest.TestCase):
             status, text = graded(chapter, part)
             self.assertEqual(status, 1)
             self.assertRegex(text, r"The first error is the one to mend: \S+wont\.cc:\d+:\d+: error: .no_such_name. was not declared in this scope$")
+
+    def test_bad_arguments(self):
+        numbers = ", ".join(str(chapter.number) for chapter in COURSE.chapters())
+        for arguments, words in (
+            (["check", "99"], f"the chapters are {numbers}"),
+            (["begin", "1"], "`scripts/course start N` or `scripts/course check N`"),
+            (["check", "4", "wrong:none"], "chapter 4 has no wrong part none; it has adds_the_pace, "),
+            (["check", "4", "no/such/part.cc"], "there is no "),
+        ):
+            with self.subTest(arguments=arguments):
+                result = subprocess.run([ROOT / "scripts" / "course", *arguments], capture_output=True, text=True, check=False)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(words, result.stderr)
 
     def test_each_chapter_is_whole(self):
         self.assertGreater(len(COURSE.chapters()), 0)
