@@ -2,7 +2,7 @@
 """Goal: the course's tests tell a right part from wrong ones.
 
 Method: of each chapter the engine's own file keeps every rule; the starter compiles, and is broken at the rule that part.toml names; each
-of wrong/ is broken at the rule that its second line names, and says so first. The parts are compiled as students do, by scripts/course.
+wrong part is broken at the rule that it names, and says so first. The parts are compiled as students do, by scripts/course.
 """
 import concurrent.futures
 import importlib.machinery
@@ -10,6 +10,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 from unittest import mock
@@ -36,21 +37,15 @@ def graded(chapter, part):
     return status, re.sub(r"\s+", " ", "\n".join(lines))
 
 
-def header(path):
-    wrong, fails = path.read_text().split("\n")[:2]
-    return re.fullmatch(r"// Wrong: .+", wrong), re.fullmatch(r"// Must fail: (.+)", fails)
-
-
 class CourseParts(unittest.TestCase):
     def test_each_part(self):
         cases = []
         for chapter in COURSE.chapters():
             cases.append((chapter, ROOT / chapter.replaces, None))
             cases.append((chapter, chapter.starter, chapter.starter_fails))
-            for path in sorted((chapter.folder / "wrong").glob(f"*{chapter.suffix}")):
-                says, fails = header(path)
-                self.assertTrue(says and fails, f"{path} begins with `// Wrong: ...` and `// Must fail: ...`")
-                cases.append((chapter, path, fails[1]))
+            for wrong in chapter.wrong().values():
+                self.assertTrue(wrong.says and wrong.fails, f"{wrong.path} begins with `// Wrong: ...` and `// Must fail: ...`")
+                cases.append((chapter, wrong.path, wrong.fails))
         self.assertGreater(len(cases), 6)
         for chapter in COURSE.chapters():
             COURSE.build_shared(chapter)
@@ -104,12 +99,25 @@ class CourseParts(unittest.TestCase):
             self.assertEqual(status, 1)
             self.assertRegex(text, r"The first error is the one to mend: \S+wont\.cc:\d+:\d+: error: .no_such_name. was not declared in this scope$")
 
+    def test_bad_arguments(self):
+        numbers = ", ".join(str(chapter.number) for chapter in COURSE.chapters())
+        for arguments, words in (
+            (["check", "99"], f"the chapters are {numbers}"),
+            (["begin", "1"], "`scripts/course start N` or `scripts/course check N`"),
+            (["check", "4", "wrong:none"], "chapter 4 has no wrong part none; it has adds_the_pace, "),
+            (["check", "4", "no/such/part.cc"], "there is no "),
+        ):
+            with self.subTest(arguments=arguments):
+                result = subprocess.run([ROOT / "scripts" / "course", *arguments], capture_output=True, text=True, check=False)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(words, result.stderr)
+
     def test_each_chapter_is_whole(self):
         self.assertGreater(len(COURSE.chapters()), 0)
         overview = (ROOT / "course" / "README.md").read_text()
         for chapter in COURSE.chapters():
             with self.subTest(chapter=chapter.title):
-                self.assertGreaterEqual(len(list((chapter.folder / "wrong").glob(f"*{chapter.suffix}"))), FEWEST_WRONG)
+                self.assertGreaterEqual(len(chapter.wrong()), FEWEST_WRONG)
                 words = len((chapter.folder / "text.md").read_text().split())
                 self.assertTrue(WORDS[0] <= words <= WORDS[1], f"text.md has {words} words")
                 self.assertIn(f"({chapter.folder.name}/text.md)", overview)

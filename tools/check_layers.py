@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "measurement": {"base"},
     "experiments": {"base", "measurement"},
     "bench": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
-    "course": {"base", "logging"},
+    "course": {"base", "logging", "engine", "analyzer"},
     "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "embedding", "server", "workloads",
             "measurement", "experiments"},
 }

@@ -1,12 +1,9 @@
 #include "engine/transaction/digest.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,38 +16,6 @@ namespace {
 
 // Slots that a thread takes at once: about a millisecond's work.
 constexpr uint64_t kSlotsAtOnce = 16 * 1024;
-
-void put_value(ByteBuffer& to, TypeKind kind, const Value& value) {
-  to.put<uint8_t>(value.is_null() ? 1 : 0);
-  if (value.is_null()) return;
-  switch (kind) {
-    case TypeKind::kNumeric:
-      return to.put<int128>(value.as_numeric());
-    case TypeKind::kInterval:
-      return to.put<int128>(value.as_interval());
-    case TypeKind::kChar:
-    case TypeKind::kVarchar:
-      return to.put_text(value.as_text());
-    case TypeKind::kReal:
-    case TypeKind::kDouble: {
-      const double number = value.as_double();
-      return to.put<double>(std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number);
-    }
-    default:
-      return to.put<int64_t>(value.as_int());
-  }
-}
-
-Digest digest_of_row(ByteBuffer& bytes, const TableDefinition& table, const RowLayout& layout,
-                     const std::byte* image) {
-  bytes.clear();
-  bytes.put_text(table.name);
-  for (uint32_t i = 0; i < table.columns.size(); ++i) {
-    put_value(bytes, table.columns[i].type.kind, layout.get(image, ColumnId{i}));
-  }
-  const XXH128_hash_t hash = XXH3_128bits(bytes.span().data(), bytes.size());
-  return {hash.low64, hash.high64};
-}
 
 std::string describe(const IndexedTable& table, const TableIndex& index, const Row* row,
                      const Catalog& catalog) {
@@ -111,19 +76,9 @@ Result<void> verify_rows(const Catalog& catalog, const IndexedTable& table, Inde
 
 }  // namespace
 
-Digest& Digest::operator+=(const Digest& other) {
-  low += other.low;
-  high += other.high + (low < other.low ? 1 : 0);
-  return *this;
-}
-
-std::string Digest::to_string() const {
-  return fmt::format("{:016x}{:016x}", high, low);
-}
-
 Digest digest_of_row(const TableDefinition& table, const RowLayout& layout, const std::byte* image) {
   ByteBuffer bytes;
-  return digest_of_row(bytes, table, layout, image);
+  return digest_of_row(table, layout, image, bytes);
 }
 
 Digest digest_of(const Database& database, uint32_t threads) {
@@ -150,7 +105,7 @@ Digest digest_of(const Database& database, uint32_t threads) {
       const IndexedTable& table = *parts[i].table;
       const uint64_t end = std::min(parts[i].begin + kSlotsAtOnce, table.rows().slot_end());
       table.rows().for_each_live(parts[i].begin, end, [&](const Row* row) {
-        sum += digest_of_row(bytes, table.definition(), table.layout(), row->image());
+        sum += digest_of_row(table.definition(), table.layout(), row->image(), bytes);
       });
     }
     std::lock_guard lock(mutex);

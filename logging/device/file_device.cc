@@ -42,12 +42,12 @@ FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
     : options_(options),
       buffer_blocks_(std::max(blocks_in(options.unit_bytes), blocks_for(options.largest_record_bytes))),
       stripes_(options.directories.size()),
-      durable_(options.begin),
+      order_(options.begin, options.chains),
       buffers_(size_t{options.chains} * buffer_blocks_ * kBlockBytes),
+      chains_(options.chains),
       queue_(std::move(queue)),
       numbers_(options.numbers != nullptr ? options.numbers
                                           : std::make_shared<SegmentNumbers>(manifest.current())) {
-  for (uint32_t slot = 0; slot < options.chains; ++slot) free_slots_.push_back(slot);
   if (const auto registered = queue_->register_memory(buffers_.span()); !registered.ok()) {
     notices_.push_back(
         fmt::format("{}: each write maps its buffer anew, which is slower", registered.error().message));
@@ -92,7 +92,7 @@ void FileDevice::drop(std::shared_ptr<Segment> segment) {
 
 // The stripe whose turn it is, or the next one that has room, if its next segment is late.
 FileDevice::Stripe* FileDevice::stripe_with_room(uint32_t blocks) {
-  for (size_t tried = 0; tried < stripes_.size() && !failed_; ++tried) {
+  for (size_t tried = 0; tried < stripes_.size() && !order_.has_failed(); ++tried) {
     const size_t index = next_stripe_;
     next_stripe_ = (next_stripe_ + 1) % stripes_.size();
     if (stripes_[index].room() >= blocks || next_segment(index)) return &stripes_[index];
@@ -101,7 +101,7 @@ FileDevice::Stripe* FileDevice::stripe_with_room(uint32_t blocks) {
 }
 
 StreamPosition FileDevice::append(const LogSource& source, StreamPosition begin, StreamPosition end) {
-  if (failed_ || begin == end || free_slots_.empty()) return begin;
+  if (begin == end || !order_.has_room()) return begin;
   const uint32_t first_record_blocks = blocks_for(record_at(source, begin).record_bytes);
   Stripe* stripe = stripe_with_room(first_record_blocks);
   if (stripe == nullptr) {
@@ -111,12 +111,11 @@ StreamPosition FileDevice::append(const LogSource& source, StreamPosition begin,
   const uint32_t unit_blocks = std::max(first_record_blocks, blocks_in(options_.unit_bytes));
   const Run run = longest_run(source, begin, end, std::min(stripe->room(), unit_blocks));
 
-  const uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
+  const uint32_t slot = order_.send(run.end);
   std::byte* blocks = buffers_.data() + size_t{slot} * buffer_blocks_ * kBlockBytes;
   lay_out(source, begin, run, *stripe, blocks);
   const uint64_t offset = block_offset(stripe->next_block);
-  in_flight_.push_back({slot, run.end, stripe->segment, offset});
+  chains_[slot] = {stripe->segment, offset};
   const size_t bytes = run.blocks * kBlockBytes;
   queue_->submit({slot, stripe->segment->queue_file, {blocks, bytes}, offset, options_.durability});
   stripe->next_block += run.blocks;
@@ -149,7 +148,7 @@ void FileDevice::lay_out(const LogSource& source, StreamPosition begin, const Ru
   Lsn durable;
   uint32_t progress = source.persisted_epochs();
   if (!options_.durable_gsn) {
-    durable = one_stream_lsn(durable_);
+    durable = one_stream_lsn(order_.durable());
   } else {
     durable = options_.durable_gsn();
     progress = clock_ahead(highest_, durable);
@@ -175,42 +174,35 @@ void FileDevice::lay_out(const LogSource& source, StreamPosition begin, const Ru
 StreamPosition FileDevice::wait(std::chrono::nanoseconds limit) {
   completions_.clear();
   queue_->wait(limit, completions_);
+  if (auto error = order_.has_failed() ? std::nullopt : queue_->failure()) fail(std::move(*error));
   for (const IoCompletion& each : completions_) finish(each);
-  if (auto error = failed_ ? std::nullopt : queue_->failure()) fail(std::move(*error));
-  while (!failed_ && !in_flight_.empty() && in_flight_.front().ended) {
-    durable_ = in_flight_.front().end;
-    drop(std::move(in_flight_.front().segment));
-    in_flight_.pop_front();
-  }
-  return durable_;
+  return order_.durable();
 }
 
 void FileDevice::finish(const IoCompletion& completion) {
-  const auto chain = std::find_if(in_flight_.begin(), in_flight_.end(),
-                                  [&](const Chain& c) { return !c.ended && c.slot == completion.tag; });
-  CHECK(chain != in_flight_.end());
-  chain->ended = true;
-  free_slots_.push_back(chain->slot);
-  if (completion.failure == IoCompletion::Failure::kNone) {
-    // Records in a file that cannot be opened again are lost: better reported before they are acknowledged.
-    if (chain->segment->file.is_removed()) {
-      fail(
-          failed("{} was removed while the engine worked: what was acknowledged since the last checkpoint is "
-                 "gone with it, and nothing "
-                 "more is acknowledged; put the data directory back from a copy, or load it anew",
-                 chain->segment->path));
-    }
-    return;
+  const auto slot = static_cast<uint32_t>(completion.tag);
+  Chain& chain = chains_[slot];
+  const std::string& path = chain.segment->path;
+  const bool is_written = completion.failure == IoCompletion::Failure::kNone;
+  // Records in a file that cannot be opened again are lost: better reported before they are acknowledged.
+  const bool is_removed = is_written && chain.segment->file.is_removed();
+  order_.ended(slot, is_written && !is_removed);
+  if (is_removed) {
+    return fail(
+        failed("{} was removed while the engine worked: what was acknowledged since the last checkpoint is "
+               "gone with it, and nothing "
+               "more is acknowledged; put the data directory back from a copy, or load it anew",
+               path));
   }
+  if (is_written) return drop(std::move(chain.segment));
   if (auto error = queue_->failure()) return fail(std::move(*error));
-  const std::string& path = chain->segment->path;
   constexpr std::string_view kAdvice =
       "all that was acknowledged is durable; mend the device and run with --resume";
   switch (completion.failure) {
     case IoCompletion::Failure::kShortWrite:
-      return fail(failed("a write to {} at byte {} fell short; {}", path, chain->offset, kAdvice));
+      return fail(failed("a write to {} at byte {} fell short; {}", path, chain.offset, kAdvice));
     case IoCompletion::Failure::kWrite:
-      return fail(failed("cannot write {} at byte {}: {}; {}", path, chain->offset,
+      return fail(failed("cannot write {} at byte {}: {}; {}", path, chain.offset,
                          reason_text(completion.error_number), kAdvice));
     default:
       return fail(failed("cannot sync {}: {}; {}", path, reason_text(completion.error_number), kAdvice));
@@ -218,7 +210,7 @@ void FileDevice::finish(const IoCompletion& completion) {
 }
 
 void FileDevice::fail(Error error) {
-  failed_ = true;
+  order_.fail();
   const std::lock_guard guard(mutex_);
   if (!failure_) failure_ = std::move(error);
 }

@@ -5,15 +5,13 @@
 // Stripes     one for each directory, with a segment of its own: chains go to them in turns, so that their
 //             devices work side by side. Readers put the blocks in order by LSN.
 // Invariants  a chain begins and ends on a record boundary and lies in one segment. Chains end in any order;
-//             durable is the end of the longest prefix of them, so what a failed chain held back stays held
-//             back. Each append pads its last block: a block that was written is never written again, so no
-//             crash can harm what was durable.
+//             what a failed chain held back stays held back (flush_order.h). Each append pads its last block:
+//             a block that was written is never written again, so no crash can harm what was durable.
 // Threads     as LogDevice says.
 // Errors      the first failed chain, or the missing next segment, ends the log. Nothing is retried.
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "base/memory/aligned_bytes.h"
+#include "logging/device/flush_order.h"
 #include "logging/device/io_queue.h"
 #include "logging/device/log_device.h"
 #include "logging/directory/segment_supply.h"
@@ -65,13 +64,10 @@ class FileDevice : public LogDevice {
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
-  // A chain in flight.
+  // A chain in flight, by its slot: that is its tag, too, and says which of buffers_ it uses.
   struct Chain {
-    uint32_t slot;  // which of buffers_, and the chain's tag
-    StreamPosition end;
     std::shared_ptr<Segment> segment;  // stays open until its chains have ended
-    uint64_t offset;
-    bool ended = false;
+    uint64_t offset = 0;
   };
   // Where chains of one directory go.
   struct Stripe {
@@ -104,13 +100,11 @@ class FileDevice : public LogDevice {
   // Owned by the flusher.
   std::vector<Stripe> stripes_;
   size_t next_stripe_ = 0;
-  StreamPosition durable_;
-  Lsn highest_;           // of the LSNs of all records that were taken
-  AlignedBytes buffers_;  // one for each chain, one after the other
-  std::vector<uint32_t> free_slots_;
-  std::deque<Chain> in_flight_;            // in log order
+  FlushOrder order_;
+  Lsn highest_;                            // of the LSNs of all records that were taken
+  AlignedBytes buffers_;                   // one for each chain, one after the other
+  std::vector<Chain> chains_;              // by slot
   std::vector<IoCompletion> completions_;  // of one wait()
-  bool failed_ = false;
 
   // Written by the flusher, read by counters(); relaxed: they order nothing.
   std::atomic<uint64_t> flushes_{0};

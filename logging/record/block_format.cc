@@ -1,9 +1,7 @@
 #include "logging/record/block_format.h"
 
-#include <algorithm>
 #include <cstring>
 
-#include "base/check.h"
 #include "base/crc32c.h"
 #include "logging/record/format_version.h"
 
@@ -15,11 +13,7 @@ constexpr char kSegmentMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'O', 'G'};
 constexpr char kNvmMagic[8] = {'M', 'N', 'E', 'M', 'E', 'N', 'V', 'M'};
 constexpr char kLoggerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'L', 'G', 'R'};
 constexpr char kRingMagic[8] = {'M', 'N', 'E', 'M', 'E', 'R', 'N', 'G'};
-constexpr uint32_t kBlockMagic = 'M' | 'N' << 8 | 'B' << 16 | 'K' << 24;
 constexpr size_t kPageChecksumAt = 12;
-// A header has nine bytes at least that aren't zero: the magic, and one of each number that can't be 0, which
-// are all but the index, the progress, and the checksums. Of nine one may have rotted to zero.
-constexpr size_t kLeastWritten = 8;
 
 uint32_t page_checksum(const std::byte* page) {
   const uint32_t before = crc32c({page, kPageChecksumAt});
@@ -31,10 +25,6 @@ const char* magic_of(const SegmentHeader& header) {
   if (header.is_ring) return kRingMagic;
   if (header.nvm) return kNvmMagic;
   return header.logger ? kLoggerMagic : kSegmentMagic;
-}
-
-uint32_t header_checksum(const std::byte* block) {
-  return crc32c({block + sizeof(uint32_t), kBlockHeaderBytes - sizeof(uint32_t)});
 }
 
 }  // namespace
@@ -96,57 +86,6 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
   header.is_destaged = is_loggers && load<uint32_t>(page.data() + 44) == 1;
   header.is_marked = is_ring && load<uint32_t>(page.data() + 44) == 1;
   return header;
-}
-
-void BlockHeader::encode(std::byte* block) const {
-  DCHECK(used_bytes <= kBlockPayloadBytes);
-  store(block + 4, kBlockMagic);
-  store(block + 8, crc32c({block + kBlockHeaderBytes, kBlockPayloadBytes}));
-  store(block + 12, used_bytes);
-  store(block + 16, begin.value);
-  store(block + 24, durable.value);
-  store(block + 32, incarnation);
-  store(block + 36, segment);
-  store(block + 40, index);
-  store(block + 44, progress);
-  store(block, header_checksum(block));
-}
-
-std::optional<BlockHeader> BlockHeader::decode(ByteSpan block) {
-  if (block.size() < kBlockHeaderBytes) return std::nullopt;
-  const std::byte* from = block.data();
-  if (load<uint32_t>(from + 4) != kBlockMagic || load<uint32_t>(from) != header_checksum(from))
-    return std::nullopt;
-  BlockHeader header;
-  header.payload_checksum = load<uint32_t>(from + 8);
-  header.used_bytes = load<uint32_t>(from + 12);
-  header.begin = StreamPosition{load<uint64_t>(from + 16)};
-  header.durable = Lsn{load<uint64_t>(from + 24)};
-  header.incarnation = load<uint32_t>(from + 32);
-  header.segment = load<uint32_t>(from + 36);
-  header.index = load<uint32_t>(from + 40);
-  header.progress = load<uint32_t>(from + 44);
-  if (header.used_bytes == 0 || header.used_bytes > kBlockPayloadBytes) return std::nullopt;
-  return header;
-}
-
-bool BlockHeader::payload_is_intact(ByteSpan block) const {
-  if (block.size() < kBlockBytes) return false;
-  return payload_checksum == crc32c(block.subspan(kBlockHeaderBytes, kBlockPayloadBytes));
-}
-
-bool may_be_torn(ByteSpan block, const std::optional<BlockHeader>& header) {
-  if (block.size() < kBlockBytes) return true;
-  // Bytes that rotted where nothing had been written are not worth a refusal.
-  if (!header)
-    return kSectorBytes - static_cast<size_t>(std::ranges::count(block.first(kSectorBytes), std::byte{0})) <
-           kLeastWritten;
-  const size_t used = kBlockHeaderBytes + header->used_bytes;
-  if (!is_zeros(block.subspan(used))) return false;
-  for (size_t at = kSectorBytes; at < used; at += kSectorBytes) {
-    if (is_zeros(block.subspan(at, kSectorBytes))) return true;
-  }
-  return false;
 }
 
 }  // namespace mneme

@@ -1,12 +1,13 @@
 """Goal: what the course's texts say to type does what they show, and the engine can be built with a student's part.
 
-Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in a folder where `build`, `scripts` and `course` stand for those here; /tmp
+Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in a folder where `build`, `scripts`, `course` and `tests` stand for those here; /tmp
 is that folder too. What they print is held against the lines that follow (typed_text.py).
 """
 
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -17,7 +18,7 @@ COURSE = REPOSITORY / "course"
 BUILD = pathlib.Path(os.environ.get("MNEME", "./mneme")).resolve().parent
 class Course(EndToEndTest):
     def test_each_chapter(self):
-        for name, target in (("build", BUILD), ("scripts", REPOSITORY / "scripts"), ("course", COURSE)):
+        for name, target in (("build", BUILD), ("scripts", REPOSITORY / "scripts"), ("course", COURSE), ("tests", REPOSITORY / "tests")):
             (self.folder / name).symlink_to(target)
         chapters = sorted(COURSE.glob("[0-9][0-9]-*/text.md"))
         self.assertGreater(len(chapters), 0)
@@ -32,6 +33,9 @@ class Course(EndToEndTest):
                     self.assertRegex(lines, pattern(printed, command.endswith(VARY)))
                     ran += 1
             self.assertGreater(ran, 2, chapter)
+            # Databases of a chapter take some hundred MiB.
+            for made in self.folder.glob("course-*"):
+                shutil.rmtree(made)
 
     def test_the_build_takes_a_part_in_place_of_the_engines_file(self):
         listed = subprocess.run([REPOSITORY / "scripts" / "course"], capture_output=True, text=True, check=True).stdout
