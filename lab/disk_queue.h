@@ -1,10 +1,10 @@
-// DiskQueue: the queue by which the laboratory's log is written: a disk with a volatile cache, of which each write, each sector and
-// each sync is an event.
+// DiskQueue: the queue by which the laboratory's log is written: a disk with a volatile cache, of which each
+// write, each sector and each sync is an event.
 //
-// Flow        submit(): the write goes into the cache (logging/device/write_cache.h) -> a sync writes its sectors to the file, one by
-//             one, in an order drawn from the seed
-// Invariants  a chain has ended when submit() returns. The file holds what the medium holds. What is in the cache alone is
-//             unsynced(): when the power fails each of its sectors is kept or lost, by itself.
+// Flow        submit(): the write goes into the cache (logging/device/write_cache.h) -> a sync writes its
+//             sectors to the file, one by one, in an order drawn from the seed
+// Invariants  a chain has ended when submit() returns. The file holds what the medium holds. What is in the
+//             cache alone is unsynced(): when the power fails each of its sectors is kept or lost, by itself.
 // Threads     one.
 #pragma once
 

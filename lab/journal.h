@@ -1,7 +1,8 @@
 // Journal: what happens in a run of the engine, event by event, and where its power fails.
 //
-// An event is an object with "kind" and what the kind has (laboratory.h). The power fails behind one of them: `at_crash` is called
-// then, once, and takes a copy of the disk. The run goes on, and nothing that it does later is in that copy.
+// An event is an object with "kind" and what the kind has (laboratory.h). The power fails behind one of them:
+// `at_crash` is called then, once, and takes a copy of the disk. The run goes on, and nothing that it does
+// later is in that copy.
 // Threads     one.
 #pragma once
 

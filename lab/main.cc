@@ -1,5 +1,5 @@
-// mneme_lab: answers one request of the laboratory (laboratory.h): from the standard input, to the standard output. The folder that it
-// works in is its argument, which it makes, and which must not be there.
+// mneme_lab: answers one request of the laboratory (laboratory.h): from the standard input, to the standard
+// output. The folder that it works in is its argument, which it makes, and which must not be there.
 #include <cstdio>
 #include <filesystem>
 #include <string>

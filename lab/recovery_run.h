@@ -1,7 +1,8 @@
 // RecoveryRun: a data directory after a crash, recovered step by step.
 //
-// Flow        manifest -> catalog -> checkpoint -> log, to its end -> CLR: call by call; or CLR-P: analysis, then the lane scheduler's
-//             tasks on virtual threads (virtual_threads.h), a step each -> recover() itself, whose digest must be the same
+// Flow        manifest -> catalog -> checkpoint -> log, to its end -> CLR: call by call; or CLR-P: analysis,
+//             then the lane scheduler's tasks on virtual threads (virtual_threads.h), a step each ->
+//             recover() itself, whose digest must be the same
 // Invariants  the directory stays as it is. The same request gives the same steps.
 // Threads     one.
 #pragma once
@@ -25,23 +26,29 @@ struct RecoveryRequest {
 };
 
 // What the recovery was, for the page:
-//   "disk"     [{"segment", "file", "blocks": [{"block", "state": "whole" | "torn" | "empty", "begin", "used"}]}] as the crash left it
-//   "log"      {"end", "durable_seen", "dropped_bytes", "dropped_reason", "records": [{"lsn", "record", "text"}]}
-//   "first_rows"  of the checkpoint, as TableView::changes() has them
-//   "graph"    CLR-P: blocks, with "lanes" in words, and edges
-//   "steps"    each has "kind", "changes" and, of CLR-P, "thread" and "waiting" (virtual_threads.h):
-//     replay   record           CLR: the record's number, whose transaction has run whole
-//     load     batch, records
-//     fill     block, batch, pieces: [{"record", "part", "lanes"}]
-//     arrive   block, lane, batch, record, lanes
-//     run      block, lane, batch, record, part
-//     finish   block, batch
-//     retire   batch
-//   "digest"   of all rows at the end; "recover_digest": recover()'s, in one go
-//   "rows"     as TableView::rows() has them
+//   disk        as the crash left it: [{"segment", "file", "blocks": [{"block", "state", "sectors", "begin",
+//               "used"}]}]; a block is whole, torn or empty, a sector is zeros (0) or not (1)
+//   tables      describe_tables()
+//   checkpoint  {"lsn", "rows"}
+//   first_rows  of the checkpoint, as TableView::changes() has them
+//   log         {"end", "durable_seen", "dropped_bytes", "dropped_reason", "records": [{"lsn", "text"}]}
+//   graph       CLR-P: describe_graph()
+//   lane_counts CLR-P: by block, and of the rows that no block owns
+//   alone       CLR-P: records that stand in no batch
+//   steps       below
+//   digest      of all rows at the end; recover_digest: recover()'s, in one go
+//   rows        as TableView::rows() has them
+// A step has "kind", "changes" and, of CLR-P, "thread" and "waiting" (virtual_threads.h):
+//   replay      record: CLR: its transaction has run, whole
+//   load        batch, first_record
+//   fill        block, batch, pieces: [{"record", "part", "lanes"}]
+//   arrive, run block, lane, batch, record, part
+//   finish      block, batch
+//   retire      batch
 Result<Json> run_recovery(const RecoveryRequest& request, const std::string& directory);
 
-// Of a program: {"blocks": [{"name", "tables", "lanes", "predecessors", "members": [{"procedure", "slice"}]}], "edges", "procedures"}.
+// {"blocks": [{"name", "tables", "lanes", "members": [{"procedure", "slice", "replayed"}], "predecessors",
+// "merges"}], "edges": [{"from", "to", "reasons"}]}
 Json describe_graph(const Program& program, const DependencyGraph& graph);
 
 }  // namespace mneme::lab

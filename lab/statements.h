@@ -17,8 +17,9 @@ struct ScriptStatement {
   bool is_checkpoint() const;  // CHECKPOINT
 };
 
-// Statements end with a semicolon, and the last may end with the text. A semicolon in a string, a quoted name, a comment or a
-// procedure's body ends none. What is not closed reaches to the end: the engine's parser will say so.
+// Statements end with a semicolon, and the last may end with the text. A semicolon in a string, a quoted
+// name, a comment or a procedure's body ends none. What is not closed reaches to the end: the engine's parser
+// will say so.
 std::vector<ScriptStatement> split_script(std::string_view script);
 
 }  // namespace mneme::lab

@@ -21,7 +21,8 @@ class TableView {
   // It has seen no row yet.
   explicit TableView(const Database& database) : database_(database), seen_(database.table_count()) {}
 
-  // Returns [{"table", "slot", "before": [TEXT...] or null, "after": [TEXT...] or null}], by table and slot; a NULL is null.
+  // Returns [{"table", "slot", "before": [TEXT...] or null, "after": [TEXT...] or null}], by table and slot;
+  // a NULL is null.
   Json changes();
   // Returns the rows by table: [{"table", "rows": [[TEXT...]...]}].
   Json rows() const;

@@ -1,9 +1,11 @@
-// VirtualThreads: N threads of one: the lane scheduler's tasks, one after the other, each by a thread drawn by chance from those of a
-// seed. The same seed, and the same log, give the same schedule.
+// VirtualThreads: N threads of one: the lane scheduler's tasks, one after the other, each by a thread drawn
+// by chance from those of a seed. The same seed, and the same log, give the same schedule.
 //
-// Why         a module of WebAssembly that a page opens from a disk has one thread. The scheduler's tasks never wait inside, so that
-//             any order in which they run one by one is one that real threads may come to; and to repeat it, its seed is enough.
-// Steps       what a task does is told as it comes: `saw`. Behind each, waiting() says what cannot go on, and for what it waits.
+// Why         a module of WebAssembly that a page opens from a disk has one thread. The scheduler's tasks
+//             never wait inside, so that any order in which they run one by one is one that real threads may
+//             come to; and to repeat it, its seed is enough.
+// Steps       what a task does is told as it comes: `saw`. Behind each, waiting() says what cannot go on, and
+//             for what it waits.
 // Threads     one.
 #pragma once
 
@@ -33,10 +35,10 @@ class VirtualThreads final : public LaneThreads {
   void run_all() override;
   void saw(const LaneEvent& event) override;
 
-  // [{"what": "task", ...}]: tasks for which no thread is free, and what waits for more than a thread:
+  // Tasks for which no thread is free, and what waits for more than a thread:
   //   {"what": "task", "task": "load" | "fill" | "lane", "block", "lane", "batch"}
-  //   {"what": "fill", "block", "batch", "for": [BLOCK...]}       other blocks have not ended the batch
-  //   {"what": "lane", "block", "lane", "batch", "transaction", "for": [LANE...]}   a piece of several lanes
+  //   {"what": "fill", "block", "batch", "for": [BLOCK...]}: other blocks have not finished the batch
+  //   {"what": "lane", "block", "lane", "batch", "transaction", "for": [LANE...]}: a piece of several lanes
   Json waiting() const;
 
  private:

@@ -14,7 +14,8 @@ namespace mneme::lab {
 
 class WatchedLog final : public CommitLog {
  public:
-  // `records`: what a record's payload says, for people. `changed`: the rows that have changed since it was last called.
+  // `records`: what a record's payload says, for people. `changed`: the rows that have changed since it was
+  // last called.
   WatchedLog(CommitLog& log, Journal& journal, size_t largest_payload,
              std::function<std::string(RecordKind, ByteSpan)> records, std::function<Json()> changed)
       : log_(log),

@@ -25,7 +25,8 @@ struct DeviceOptions {
   // Injected: no flush takes less. Without it as the device has it: none, but of emulated persistent memory.
   std::optional<std::chrono::nanoseconds> latency{};
   RemoteLogOptions remote{};
-  // Makes the queue by which the log's files are written, in place of what `io` says. It writes single sectors.
+  // Makes the queue by which the log's files are written, in place of what `io` says. It writes single
+  // sectors.
   std::function<std::unique_ptr<IoQueue>()> make_queue{};
 };
 

@@ -52,7 +52,7 @@ struct LaneEvent {
   uint32_t block = 0;
   uint32_t lane = 0;
   uint64_t batch = 0;
-  Piece piece{};                          // kArrived, kRan
+  Piece piece{};                         // kArrived, kRan
   std::span<const LanedPiece> pieces{};  // kFilled: in commit order
 };
 

@@ -1,5 +1,6 @@
-// Included in front of every file of the laboratory's module: what the engine asks of Linux and the C library of WebAssembly has not got.
-// The engine's files come unchanged; each stand-in is here or in a header beside this one.
+// Included in front of every file of the laboratory's module: what the engine asks of Linux and the C library
+// of WebAssembly has not got. The engine's files come unchanged; each stand-in is here or in a header beside
+// this one.
 #pragma once
 
 #ifdef __cplusplus
@@ -32,13 +33,27 @@
 #define LOCK_NB 4
 #define LOCK_UN 8
 #endif
-inline int flock(int, int) { return 0; }
-inline int fchmod(int, mode_t) { return 0; }
-inline int chmod(const char*, mode_t) { return 0; }
-inline mode_t umask(mode_t) { return 022; }
-inline uid_t geteuid() { return 0; }
-inline uid_t getuid() { return 0; }
-inline gid_t getegid() { return 0; }
+inline int flock(int, int) {
+  return 0;
+}
+inline int fchmod(int, mode_t) {
+  return 0;
+}
+inline int chmod(const char*, mode_t) {
+  return 0;
+}
+inline mode_t umask(mode_t) {
+  return 022;
+}
+inline uid_t geteuid() {
+  return 0;
+}
+inline uid_t getuid() {
+  return 0;
+}
+inline gid_t getegid() {
+  return 0;
+}
 
 #ifndef RWF_DSYNC
 #define RWF_DSYNC 2
@@ -54,7 +69,9 @@ inline ssize_t pwritev2(int file, const iovec* parts, int count, off_t offset, i
 }
 
 #define SYNC_FILE_RANGE_WRITE 2
-inline int sync_file_range(int, off_t, off_t, unsigned) { return 0; }
+inline int sync_file_range(int, off_t, off_t, unsigned) {
+  return 0;
+}
 inline ssize_t copy_file_range(int, off_t*, int, off_t*, size_t, unsigned) {
   errno = ENOSYS;
   return -1;
@@ -79,6 +96,12 @@ inline int statx(int file, const char*, int, unsigned, struct statx* status) {
   status->stx_mask = STATX_NLINK;
   status->stx_nlink = 1;  // the disk has no links
   return 0;
+}
+
+// Nothing asks for a temporary folder but a log's servers, which there are none of.
+inline char* mkdtemp(char*) {
+  errno = ENOSYS;
+  return nullptr;
 }
 
 inline int getcpu(unsigned* processor, unsigned* node) {

@@ -18,20 +18,32 @@ std::byte* HugePageSource::map(size_t bytes, size_t alignment, PageSize) {
   return at;
 }
 
-std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) { return map(bytes, alignment, pages_); }
-std::byte* HugePageSource::allocate_on(uint32_t, size_t bytes, size_t alignment) { return map(bytes, alignment, pages_); }
-std::byte* HugePageSource::allocate_first(uint32_t) { return map(kHugePageBytes, kHugePageBytes, pages_); }
+std::byte* HugePageSource::allocate(size_t bytes, size_t alignment) {
+  return map(bytes, alignment, pages_);
+}
+std::byte* HugePageSource::allocate_on(uint32_t, size_t bytes, size_t alignment) {
+  return map(bytes, alignment, pages_);
+}
+std::byte* HugePageSource::allocate_first(uint32_t) {
+  return map(kHugePageBytes, kHugePageBytes, pages_);
+}
 void HugePageSource::outgrown(std::byte*) {}
 void HugePageSource::release(std::byte* piece) {
   if (pieces_.erase(piece) > 0) std::free(piece);
 }
-size_t HugePageSource::touch_ahead(size_t bytes, size_t, FunctionRef<void(size_t)>) { return bytes; }
+size_t HugePageSource::touch_ahead(size_t bytes, size_t, FunctionRef<void(size_t)>) {
+  return bytes;
+}
 size_t HugePageSource::bytes_allocated() const {
   size_t bytes = 0;
   for (const auto& piece : pieces_) bytes += piece.second;
   return bytes;
 }
-size_t HugePageSource::bytes_ready() const { return 0; }
-std::optional<std::string> HugePageSource::notice() const { return std::nullopt; }
+size_t HugePageSource::bytes_ready() const {
+  return 0;
+}
+std::optional<std::string> HugePageSource::notice() const {
+  return std::nullopt;
+}
 
 }  // namespace mneme

@@ -8,15 +8,25 @@
 
 namespace mneme {
 
-bool prefer_node(void*, size_t, uint32_t) { return false; }
+bool prefer_node(void*, size_t, uint32_t) {
+  return false;
+}
 void interleave_nodes(void*, size_t) {}
 
-Result<std::unique_ptr<UringQueue>> UringQueue::open(const UringOptions&) { return failed("there is no io_uring here"); }
+Result<std::unique_ptr<UringQueue>> UringQueue::open(const UringOptions&) {
+  return failed("there is no io_uring here");
+}
 UringQueue::~UringQueue() = default;
-Result<void> UringQueue::register_memory(std::span<std::byte>) { return {}; }
-int UringQueue::attach(int) { std::abort(); }
+Result<void> UringQueue::register_memory(std::span<std::byte>) {
+  return {};
+}
+int UringQueue::attach(int) {
+  std::abort();
+}
 void UringQueue::detach(int) {}
-void UringQueue::submit(const IoChain&) { std::abort(); }
+void UringQueue::submit(const IoChain&) {
+  std::abort();
+}
 void UringQueue::wait(std::chrono::nanoseconds, std::vector<IoCompletion>&) {}
 void UringQueue::wake() {}
 
@@ -24,25 +34,40 @@ Result<std::unique_ptr<PersistentMemory>> PersistentMemory::map(const File&, con
   return failed("there is no persistent memory here");
 }
 PersistentMemory::~PersistentMemory() = default;
-void PersistentMemory::harden(size_t, size_t) { std::abort(); }
-void PersistentMemory::delay() const { std::abort(); }
+void PersistentMemory::harden(size_t, size_t) {
+  std::abort();
+}
+void PersistentMemory::delay() const {
+  std::abort();
+}
 void PersistentMemory::fence() {}
-void PersistentMemory::drain(size_t, size_t) { std::abort(); }
-void PersistentMemory::store_in_cache(size_t, const std::byte*) { std::abort(); }
+void PersistentMemory::drain(size_t, size_t) {
+  std::abort();
+}
+void PersistentMemory::store_in_cache(size_t, const std::byte*) {
+  std::abort();
+}
 
 NativeObject::NativeObject(NativeObject&& other) noexcept = default;
 NativeObject& NativeObject::operator=(NativeObject&& other) noexcept = default;
 NativeObject::~NativeObject() = default;
-std::string NativeFolders::of_program() { return {}; }
-std::string NativeFolders::of_user() { return {}; }
+std::string NativeFolders::of_program() {
+  return {};
+}
+std::string NativeFolders::of_user() {
+  return {};
+}
 void remove_abandoned_compilations(const std::string&) {}
 Result<NativeCode> NativeCode::load(const std::string&, size_t, const NativeFolders&, const NativeToolchain&,
                                     const std::function<void()>&, const std::stop_token&) {
   return failed("there is no compiler here");
 }
-std::optional<NativeCode> NativeCode::find(const std::string&, size_t, const NativeFolders&, const NativeToolchain&) {
+std::optional<NativeCode> NativeCode::find(const std::string&, size_t, const NativeFolders&,
+                                           const NativeToolchain&) {
   return std::nullopt;
 }
-Result<NativeToolchain> NativeToolchain::of_this_program() { return failed("there is no compiler here"); }
+Result<NativeToolchain> NativeToolchain::of_this_program() {
+  return failed("there is no compiler here");
+}
 
 }  // namespace mneme

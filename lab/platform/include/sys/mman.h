@@ -5,4 +5,6 @@
 
 #define MADV_HUGEPAGE 14
 #define MADV_NOHUGEPAGE 15
-inline int madvise(void*, size_t, int) { return 0; }
+inline int madvise(void*, size_t, int) {
+  return 0;
+}

@@ -14,7 +14,9 @@ struct task_arena {
 };
 
 namespace this_task_arena {
-inline int current_thread_index() { return 0; }
+inline int current_thread_index() {
+  return 0;
+}
 }  // namespace this_task_arena
 
 }  // namespace tbb

@@ -1,4 +1,5 @@
-// Stands in for oneTBB: the laboratory's own threads run the lane scheduler's tasks (recovery/calls/lane_threads.h).
+// Stands in for oneTBB: the laboratory's own threads run the lane scheduler's tasks
+// (recovery/calls/lane_threads.h).
 #pragma once
 
 #include <cstdlib>

@@ -1,0 +1,58 @@
+// Draws the blocks of the global dependency graph, predecessors above, with the arrows that no others imply.
+
+const svg = (name, attributes = {}, ...inside) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...inside);
+  return element;
+};
+
+function direct(edges) {
+  const reaches = (from, to, skipped) => edges.some((edge) => edge.from === from && edge !== skipped && (edge.to === to || reaches(edge.to, to, skipped)));
+  return edges.filter((edge) => !reaches(edge.from, edge.to, edge));
+}
+
+// `now`: the block at work, or null. `why`: gets an arrow's reasons.
+export function drawGraph(place, why, graph, now, hue) {
+  const edges = direct(graph.edges), depth = graph.blocks.map(() => 0);
+  graph.blocks.forEach((block, number) => { for (const before of block.predecessors) depth[number] = Math.max(depth[number], depth[before] + 1); });
+  const lines = graph.blocks.map((block) => [block.tables.join(", "), block.members.map((member) => `${member.procedure}: ${member.slice}`).join(", ")].map((line) => line.length > 46 ? `${line.slice(0, 45)}…` : line));
+  const width = (number) => 30 + 7 * Math.max(...lines[number].map((line) => line.length), 8), height = 62, boxes = [];
+  let right = 0;
+  const row = new Map();
+  graph.blocks.forEach((block, number) => {
+    const x = row.get(depth[number]) ?? 10;
+    boxes[number] = { x, y: 10 + depth[number] * (height + 34), w: width(number) };
+    row.set(depth[number], x + width(number) + 26);
+    right = Math.max(right, x + width(number) + 10);
+  });
+  const bottom = 20 + (Math.max(0, ...depth) + 1) * (height + 34) - 34;
+  const drawing = svg("svg", { width: right, height: bottom, viewBox: `0 0 ${right} ${bottom}`, role: "group", "aria-label": "blocks and the arrows between them" },
+    svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, svg("path", { d: "M0 0L10 5L0 10z", fill: "currentColor" }))));
+  graph.blocks.forEach((block, number) => {
+    const box = boxes[number];
+    drawing.append(svg("g", { style: `--hue: ${hue(number)}` }, svg("rect", { x: box.x, y: box.y, width: box.w, height, rx: 6, class: number === now ? "now" : "" }),
+      svg("text", { x: box.x + 10, y: box.y + 19, "font-weight": 600 }, `block ${block.name}`),
+      ...lines[number].map((line, i) => svg("text", { x: box.x + 10, y: box.y + 36 + 15 * i, class: "small" }, line))));
+  });
+  const out = new Map(), into = new Map(), nth = (counts, key) => { const n = counts.get(key) ?? 0; counts.set(key, n + 1); return n; };
+  edges.forEach((edge) => {
+    const a = boxes[edge.from], b = boxes[edge.to];
+    const x1 = a.x + a.w / 2 + 14 * nth(out, edge.from), x2 = b.x + b.w / 2 - 14 * nth(into, edge.to), y1 = a.y + height, y2 = b.y - 2;
+    const path = `M${x1} ${y1}C${x1} ${y1 + 20} ${x2} ${y2 - 20} ${x2} ${y2}`;
+    const title = `${graph.blocks[edge.from].name} before ${graph.blocks[edge.to].name}`;
+    const link = svg("g", { class: "link", tabindex: 0, role: "button", "aria-label": title }, svg("path", { class: "edge", d: path, "marker-end": "url(#tip)" }), svg("path", { class: "hit", d: path }));
+    const tell = () => {
+      drawing.querySelectorAll(".chosen").forEach((other) => other.classList.remove("chosen"));
+      link.classList.add("chosen");
+      const reasons = document.createElement("ul");
+      for (const reason of edge.reasons) { const item = document.createElement("li"); item.textContent = reason; reasons.append(item); }
+      const strong = document.createElement("strong");
+      strong.textContent = title;
+      why.replaceChildren(strong, reasons);
+    };
+    for (const event of ["click", "focus", "pointerenter"]) link.addEventListener(event, tell);
+    drawing.prepend(link);
+  });
+  place.replaceChildren(drawing);
+}
