@@ -39,11 +39,12 @@ struct ForwardRequest {
 // A step has "kind" and:
 //   begin       statement, line, text
 //   reserve     lsn, bytes: the record's place in the commit order is drawn
-//   fill        lsn, record, text, bytes, changes: it is in the buffer, and the rows are as the transaction left
-//               them
+//   fill        lsn, record, text, bytes, changes: it is in the buffer, and the rows are as the
+//               transaction left them
 //   answer      statement, ok, tag, columns, rows or message, sqlstate; waits, lsn, changes: nobody is told
 //               before the log is durable up to there
-//   write       segment, offset, bytes, blocks: [{"block", "begin", "used", "durable"}]: into the disk's cache
+//   write       segment, offset, bytes, blocks: [{"block", "begin", "used", "durable"}]: into the
+//               disk's cache
 //   sector      segment, offset: on the medium
 //   synced      segment
 //   durable     lsn, acknowledged: [STATEMENT...]
