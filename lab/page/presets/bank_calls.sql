@@ -8,7 +8,7 @@ CALL deposit('amy', 400, 1);
 CALL transfer('cid', 30);
 SYNC;
 CALL deposit('bob', 60, 2);
-CALL transfer('amy', 5);
+CALL swap('amy', 'eve');
 UPDATE current SET value = value + 1 WHERE name = 'bob';
 CALL deposit('dot', 45, 1);
 CALL transfer('bob', 7);
