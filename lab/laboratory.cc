@@ -81,7 +81,7 @@ Json judge(const ForwardRun& forward, const Json& recovery) {
           {"kept", std::move(kept)},
           {"lost", std::move(lost)},
           {"rows_are_as_they_were", then != nullptr && *then == digest},
-          {"agrees", digest == recovery["recover_digest"]}};
+          {"agrees", recovery["recover_digest"] == digest}};
 }
 
 Result<Json> answer_to(std::string_view text, const std::string& folder) {

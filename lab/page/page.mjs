@@ -283,8 +283,11 @@ function showCrash() {
   const { recovery, forward, verdict } = answered;
   const fate = new Map(forward.crash.sectors.map((sector) => [`${sector.segment}/${sector.offset}`, sector.kept]));
   const kept = forward.crash.sectors.filter((sector) => sector.kept).length;
+  const unanswered = forward.steps.slice(0, view.crash).filter((event) => event.kind === "answer" && event.waits && event.lsn !== undefined).map((event) => event.statement)
+    .filter((number) => !verdict.kept.includes(number) && !verdict.lost.includes(number));
+  const untold = unanswered.length ? ` Of ${list(unanswered)} no client was told: they may be in it, or not.` : "";
   const told = verdict.lost.length ? `${list(verdict.lost)}, of which the clients were told, are lost.` : `All ${verdict.kept.length} statements whose clients were told are in it.`;
-  byId("verdict").replaceChildren(make("strong", {}, `The recovered log ends at LSN ${verdict.recovered_upto}. ${told} `),
+  byId("verdict").replaceChildren(make("strong", {}, `The recovered log ends at LSN ${verdict.recovered_upto}. ${told} `), `${untold} `.trimStart(),
     verdict.rows_are_as_they_were ? "The rows are those that the last record in it left, to the byte" : "The rows are not those that the last record in it left",
     verdict.agrees ? "; recover(), the engine's own, in one go, gives the same digest " : "; recover(), the engine's own, gives another digest ", make("code", {}, recovery.recover_digest), ".");
   const lines = [make("p", {}, forward.crash.sectors.length ? `${forward.crash.sectors.length} sectors were in the disk's cache alone: ${kept} of them have reached the medium, the others are lost, each by itself.`
@@ -311,7 +314,7 @@ function showLanes(state) {
     if (!state.lanes.get(block)?.size && block >= recovery.graph.blocks.length) return;
     const shown = recovery.graph.blocks[block], lanes = state.lanes.get(block) ?? new Map();
     const part = make("div", { style: `--hue: ${hue(block)}` }, make("div", { class: "blockname" }, make("strong", {}, blockName(block)), ` ${shown ? shown.tables.join(", ") : "rows that no procedure touches"}`,
-      make("span", { class: "state" }, shown?.lanes.length ? ` · by ${shown.lanes.join("; ")}` : "")));
+      make("span", { class: "state" }, shown?.lanes.length ? ` · ${shown.lanes.join("; ")}` : "")));
     const idle = [...Array(count).keys()].filter((lane) => !lanes.has(lane));
     for (let lane = 0; lane < count; ++lane) {
       const pieces = lanes.get(lane) ?? [];

@@ -1,8 +1,11 @@
 // What the laboratory's module leaves out of the engine, and what it says where that is asked for.
 #include <cstdlib>
 
+#include "base/file/trusted_folder.h"
+#include "base/memory/available_memory.h"
 #include "base/memory/numa_memory.h"
 #include "logging/device/uring_queue.h"
+#include "logging/nvm/passive_group_commit.h"
 #include "logging/nvm/persistent_memory.h"
 #include "procedures/native/native_code.h"
 
@@ -68,6 +71,39 @@ std::optional<NativeCode> NativeCode::find(const std::string&, size_t, const Nat
 }
 Result<NativeToolchain> NativeToolchain::of_this_program() {
   return failed("there is no compiler here");
+}
+
+// A log of streams in persistent memory is refused before it asks for this.
+PassiveGroupCommit::PassiveGroupCommit(PassiveGroupCommitOptions) {
+  std::abort();
+}
+PassiveGroupCommit::~PassiveGroupCommit() = default;
+Lsn PassiveGroupCommit::draw(WorkerId) {
+  std::abort();
+}
+void PassiveGroupCommit::stored(WorkerId, PersistentMemory&, size_t, size_t) {
+  std::abort();
+}
+void PassiveGroupCommit::settled(WorkerId, Lsn, RecordKind) {
+  std::abort();
+}
+Lsn PassiveGroupCommit::durable() const {
+  std::abort();
+}
+bool PassiveGroupCommit::await(Lsn) {
+  std::abort();
+}
+void PassiveGroupCommit::fail() {}
+PassiveGroupCommitCounters PassiveGroupCommit::counters() const {
+  return {};
+}
+
+// Machine code would lie in such a folder.
+Result<File> open_trusted_folder(const std::string&, const FolderTrust&) {
+  return failed("there is no machine code here");
+}
+std::optional<size_t> available_memory_bytes(const std::filesystem::path&) {
+  return std::nullopt;
 }
 
 }  // namespace mneme
