@@ -15,7 +15,7 @@ DiskQueue::DiskQueue(DiskState& state)
              state.seed) {}
 
 int DiskQueue::attach(int handle) {
-  files_.emplace(next_name_, File::duplicate(handle));
+  files_.emplace(next_name_, handle);
   return next_name_++;
 }
 
@@ -61,8 +61,7 @@ IoCompletion DiskQueue::run(const IoChain& chain) {
 }
 
 int DiskQueue::write_sector(int name, uint64_t offset, ByteSpan bytes) {
-  const ssize_t written =
-      ::pwrite(files_.at(name).descriptor(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  const ssize_t written = ::pwrite(files_.at(name), bytes.data(), bytes.size(), static_cast<off_t>(offset));
   if (written < 0) return errno;
   if (static_cast<size_t>(written) != bytes.size()) return ENOSPC;
   const uint32_t segment = segments_[name];

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/file/file.h"
 #include "lab/journal.h"
 #include "logging/device/io_queue.h"
 #include "logging/device/write_cache.h"
@@ -54,7 +53,7 @@ class DiskQueue final : public IoQueue {
   }
 
   DiskState& state_;
-  std::map<int, File> files_;
+  std::map<int, int> files_;          // descriptors
   std::map<int, uint32_t> segments_;  // the numbers of the files that were written
   int next_name_ = 0;
   WriteCache cache_;

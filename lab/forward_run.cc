@@ -118,7 +118,10 @@ class Run {
   Result<ForwardRun> run() {
     RETURN_IF_ERROR(set_up(request_, directory_));
     disk_.seed = request_.disk_seed;
-    Result<OpenedDatabase> opened = open_for_work(directory_, {}, log_options(request_, disk_));
+    // There is no log behind the checkpoint, and no other thread to replay it.
+    RecoverOptions serially;
+    serially.scheme = *recovery_scheme("clr");
+    Result<OpenedDatabase> opened = open_for_work(directory_, serially, log_options(request_, disk_));
     if (!opened) return opened.error();
     working_ = &opened->working;
     view_ = std::make_unique<TableView>(working_->database());

@@ -19,6 +19,7 @@ function steady(imports) {
     }
     return 0;
   };
+  imports.fd_fdstat_set_flags = () => 0;  // no file waits
   return imports;
 }
 

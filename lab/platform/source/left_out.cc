@@ -1,5 +1,6 @@
 // What the laboratory's module leaves out of the engine, and what it says where that is asked for.
 #include <cstdlib>
+#include <utility>
 
 #include "base/file/trusted_folder.h"
 #include "base/memory/available_memory.h"
@@ -74,7 +75,8 @@ Result<NativeToolchain> NativeToolchain::of_this_program() {
 }
 
 // A log of streams in persistent memory is refused before it asks for this.
-PassiveGroupCommit::PassiveGroupCommit(PassiveGroupCommitOptions) {
+PassiveGroupCommit::PassiveGroupCommit(PassiveGroupCommitOptions options)
+    : options_(std::move(options)), counter_(Lsn{}) {
   std::abort();
 }
 PassiveGroupCommit::~PassiveGroupCommit() = default;
