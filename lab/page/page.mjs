@@ -290,7 +290,7 @@ function showCrash() {
   byId("verdict").replaceChildren(make("strong", {}, `The recovered log ends at LSN ${verdict.recovered_upto}. ${told} `), `${untold} `.trimStart(),
     verdict.rows_are_as_they_were ? "The rows are those that the last record in it left, to the byte" : "The rows are not those that the last record in it left",
     verdict.agrees ? "; recover(), the engine's own, in one go, gives the same digest " : "; recover(), the engine's own, gives another digest ", make("code", {}, recovery.recover_digest), ".");
-  const lines = [make("p", {}, forward.crash.sectors.length ? `${forward.crash.sectors.length} sectors were in the disk's cache alone: ${kept} of them have reached the medium, the others are lost, each by itself.`
+  const lines = [make("p", {}, forward.crash.sectors.length ? `${forward.crash.sectors.length} sectors were in the disk's cache alone: ${kept} have reached the medium, and ${forward.crash.sectors.length - kept} are lost, each by itself.`
     : "No sector was in the disk's cache alone.", ` ${recovery.log.dropped_reason || "The log ends where its last block does."}`)];
   const work = new Set(forward.steps.filter((event) => event.kind === "write").map((event) => event.segment));
   const stateOf = (segment, block, number) => {
