@@ -147,7 +147,8 @@ class Recovery {
     options.threads = request_.threads;
     options.batch_transactions = request_.batch;
     options.level = request_.level;
-    options.lanes_per_block = request_.lanes;
+    // An explicit number would be taken at that level, too.
+    options.lanes_per_block = request_.level == ReplayLevel::kStatic ? 1 : request_.lanes;
     return options;
   }
   AnalysisOptions analysis_options() const {

@@ -78,13 +78,14 @@ async function keepLink() {
   const hash = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   history.replaceState(null, "", `#${hash}`);
 }
+// Returns an error where it is none: what is shown is then the first example.
 async function readLink() {
-  let kept = {};
+  let kept = {}, damaged = null;
   try {
     const bytes = Uint8Array.from(atob(location.hash.slice(1).replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
     if (bytes.length) kept = JSON.parse(new TextDecoder().decode(await squeeze(bytes, new DecompressionStream("deflate-raw"))));
   } catch {
-    fail(new Error("the link is damaged: this is the first example"));
+    damaged = new Error("the link is damaged: this is the first example");
   }
   const preset = Object.hasOwn(PRESETS, kept.preset) ? kept.preset : "bank";
   const step = (value) => (Number.isSafeInteger(value) && value >= 0 ? value : null);
@@ -94,6 +95,7 @@ async function readLink() {
   for (const [id, usual] of Object.entries(choices)) byId(id).value = [...byId(id).options].some((option) => option.value === kept[id]) ? kept[id] : usual;
   setText(setup, typeof kept.setup === "string" ? kept.setup : PRESETS[preset].setup);
   setText(calls, typeof kept.calls === "string" ? kept.calls : PRESETS[preset].calls);
+  return damaged;
 }
 
 function fail(error) {
@@ -286,7 +288,7 @@ function showCrash() {
   const unanswered = forward.steps.slice(0, view.crash).filter((event) => event.kind === "answer" && event.waits && event.lsn !== undefined).map((event) => event.statement)
     .filter((number) => !verdict.kept.includes(number) && !verdict.lost.includes(number));
   const untold = unanswered.length ? ` Of ${list(unanswered)} no client was told: they may be in it, or not.` : "";
-  const told = verdict.lost.length ? `${list(verdict.lost)}, of which the clients were told, are lost.` : `All ${verdict.kept.length} statements whose clients were told are in it.`;
+  const told = verdict.lost.length ? `${list(verdict.lost)}, of which the clients were told, are lost.` : verdict.kept.length ? `All ${verdict.kept.length} statements whose clients were told are in it.` : "No client had been told anything.";
   byId("verdict").replaceChildren(make("strong", {}, `The recovered log ends at LSN ${verdict.recovered_upto}. ${told} `), `${untold} `.trimStart(),
     verdict.rows_are_as_they_were ? "The rows are those that the last record in it left, to the byte" : "The rows are not those that the last record in it left",
     verdict.agrees ? "; recover(), the engine's own, in one go, gives the same digest " : "; recover(), the engine's own, gives another digest ", make("code", {}, recovery.recover_digest), ".");
@@ -418,12 +420,12 @@ addEventListener("keydown", (event) => {
   else { view.at = Math.max(0, Math.min(answered.forward.steps.length, view.at + by)); showWorkAt(); }
   keepLink();
 });
-addEventListener("hashchange", async () => { await readLink(); run(); });
+addEventListener("hashchange", async () => { const damaged = await readLink(); await run(); if (damaged) fail(damaged); });
 
 const began = performance.now();
-await_start();
-async function await_start() {
-  await readLink();
+begin();
+async function begin() {
+  const damaged = await readLink();
   try {
     await start();
   } catch (error) {
@@ -431,5 +433,6 @@ async function await_start() {
     return fail(error);
   }
   await run();
+  if (damaged) fail(damaged);
   document.documentElement.dataset.ready = Math.round(performance.now() - began);
 }
