@@ -10,9 +10,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <random>
-#include <utility>
 #include <vector>
 
 #include "lab/journal.h"

@@ -1,6 +1,7 @@
 #include "lab/forward_run.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <string>
+#include <string_view>
 
 #include "base/testing/test_directory.h"
 #include "base/testing/test_effort.h"

@@ -1,10 +1,13 @@
 #include "lab/recovery_run.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "analyzer/render.h"
 #include "base/file/file.h"

@@ -1,5 +1,8 @@
 #include "lab/table_view.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 #include <string>
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "lab/journal.h"
 #include "logging/commit/commit_log.h"
