@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "measurement": {"base"},
     "experiments": {"base", "measurement"},
     "bench": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
+    "lab": {"base", "logging", "engine", "procedures", "analyzer", "recovery"},
     "course": {"base", "logging", "engine", "analyzer"},
     "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "embedding", "server", "workloads",
             "measurement", "experiments"},
@@ -42,6 +43,7 @@ ROOMS = {
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
     "measurement": ["machine", "latency", "statistics", "comparison"],
     "cli": ["output", "option", "measure", "bench", "crash", "acid", "shell", "command"],
+    "lab": ["", "platform"],
     "course": [""],  # and a room for each chapter, which sees no other chapter's
 }
 # Rooms that may include another folder, where the rest of theirs may not: libraries of their own (CMakeLists.txt).

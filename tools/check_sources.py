@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 FOLDERS = ["base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads", "embedding", "server",
-           "measurement", "experiments", "cli", "bench", "tests/differential", "tests/fuzz", "tests/simulator", "tests/isolation"]
+           "measurement", "experiments", "cli", "bench", "tests/differential", "tests/fuzz", "tests/simulator", "tests/isolation", "lab"]
 APART = {"course", "examples", "tools"}  # each of their files is compiled by itself
 STUDENTS = "mine"  # a student's part of the course, which git ignores
 WIDEST = 110

@@ -12,7 +12,7 @@ namespace mneme {
 namespace {
 
 size_t chunk_bytes_for(size_t stride, uint64_t run_slots, size_t header_bytes) {
-  return std::max(kHugePageBytes, std::bit_ceil(stride * run_slots + header_bytes));
+  return std::max(kHugePageBytes, std::bit_ceil(static_cast<size_t>(stride * run_slots + header_bytes)));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/spin.h"
+
 namespace mneme {
 
 namespace {
@@ -36,7 +38,7 @@ void ConflictPause::after_conflict() {
   if (pause > kSpinLimit) {
     std::this_thread::sleep_for(pause);
   } else {
-    while (Clock::now() - from < pause) __builtin_ia32_pause();
+    while (Clock::now() - from < pause) spin_pause(0);
   }
   resumed_ = Clock::now();
 }

@@ -66,7 +66,7 @@ void ExtentsBuffer::write(WorkerId worker, StreamPosition at, ByteSpan bytes) {
   if (bytes.empty()) return;
   const Extent::Own& own = *extents_[worker.value].own;
   const uint64_t offset = offset_behind(own.entry, sizeof(EntryHeader) + (at.value - own.position.value));
-  const uint64_t before_wrap = std::min(bytes.size(), extent_bytes_ - offset);
+  const uint64_t before_wrap = std::min<uint64_t>(bytes.size(), extent_bytes_ - offset);
   std::memcpy(place_of(worker.value, offset), bytes.data(), before_wrap);
   if (before_wrap < bytes.size()) {
     std::memcpy(place_of(worker.value, 0), bytes.data() + before_wrap, bytes.size() - before_wrap);
@@ -122,7 +122,7 @@ StreamPosition ExtentsBuffer::contiguous_prefix() {
 
 void ExtentsBuffer::copy_out(const Piece& piece, uint64_t from, std::span<std::byte> into) const {
   const uint64_t offset = offset_behind(piece.entry, sizeof(EntryHeader) + from);
-  const uint64_t before_wrap = std::min(into.size(), extent_bytes_ - offset);
+  const uint64_t before_wrap = std::min<uint64_t>(into.size(), extent_bytes_ - offset);
   std::memcpy(into.data(), place_of(piece.extent, offset), before_wrap);
   if (before_wrap < into.size()) {
     std::memcpy(into.data() + before_wrap, place_of(piece.extent, 0), into.size() - before_wrap);
@@ -154,7 +154,7 @@ void ExtentsBuffer::read(StreamPosition at, std::span<std::byte> into) const {
   DCHECK(at.value + into.size() <= prefix_.value);
   for (size_t piece = piece_at(at);; ++piece) {
     const uint64_t from = at.value - pieces_[piece].begin.value;
-    const uint64_t bytes = std::min(into.size(), pieces_[piece].bytes - from);
+    const uint64_t bytes = std::min<uint64_t>(into.size(), pieces_[piece].bytes - from);
     copy_out(pieces_[piece], from, into.first(bytes));
     into = into.subspan(bytes);
     at = at + bytes;

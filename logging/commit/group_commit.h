@@ -24,6 +24,9 @@ struct GroupCommit {
   bool waiters_hurry = true;
   // The interval is at least so many times what a flush took of late (flush_pace.h); 0: it stays what it is.
   uint32_t rests = 0;
+  // No thread of the log's own flushes, only those that wait, and the log when it is closed. The device's
+  // appends end at once (LogDevice::ends_in_append).
+  bool only_waiters = false;
 };
 
 }  // namespace mneme

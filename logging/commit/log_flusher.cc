@@ -35,9 +35,10 @@ LogFlusher::LogFlusher(LogBuffer& buffer, LogDevice& device, const LogFlusherOpt
       waiters_flush_(device.ends_in_append() && options.observer == nullptr && !options.keeps_until_durable),
       taken_(options.begin),
       pace_(options.group),
-      durable_(options.begin.value),
-      thread_([this] { run(); }) {
+      durable_(options.begin.value) {
   CHECK(options.group.bytes > 0);
+  CHECK(waiters_flush_ || !options.group.only_waiters);
+  if (!options.group.only_waiters) thread_ = std::thread([this] { run(); });
 }
 
 LogFlusher::~LogFlusher() {
@@ -45,6 +46,11 @@ LogFlusher::~LogFlusher() {
 }
 
 void LogFlusher::finish() {
+  if (options_.group.only_waiters) {
+    const StreamPosition prefix = buffer_.contiguous_prefix();
+    if (prefix > durable()) (void)flush_until(StreamPosition{prefix.value - 1});
+    return;
+  }
   if (!thread_.joinable()) return;
   closing_.store(true, std::memory_order_release);
   wake_thread();

@@ -116,6 +116,11 @@ Result<OpenedQueue> open_log_queue(LogDeviceKind kind, const std::string& data_d
     opened.direct_io = false;  // it writes single sectors
     return opened;
   }
+  if (options.make_queue) {
+    opened.queue = options.make_queue();
+    opened.direct_io = false;
+    return opened;
+  }
   for (const std::string& directory : directories) {
     auto direct = try_direct_io(path_in(data_directory, directory));
     if (!opened.direct_io || direct.ok()) continue;

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +13,8 @@
 #include "logging/device/remote_options.h"
 
 namespace mneme {
+
+class IoQueue;
 
 struct DeviceOptions {
   IoOptions io{};
@@ -21,6 +25,9 @@ struct DeviceOptions {
   // Injected: no flush takes less. Without it as the device has it: none, but of emulated persistent memory.
   std::optional<std::chrono::nanoseconds> latency{};
   RemoteLogOptions remote{};
+  // Makes the queue by which the log's files are written, in place of what `io` says. It writes single
+  // sectors.
+  std::function<std::unique_ptr<IoQueue>()> make_queue{};
 };
 
 }  // namespace mneme

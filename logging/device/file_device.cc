@@ -56,7 +56,8 @@ FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
     const SegmentSupplyOptions supply{{directory, options.segment_bytes / kBlockBytes * kBlockBytes,
                                        options.direct_io, options.logger, options.destaged_from.has_value()},
                                       options.make_segment,
-                                      options.segments_ahead};
+                                      options.segments_ahead,
+                                      options.segments_at_need};
     supplies_.push_back(
         std::make_unique<SegmentSupply>(manifest, supply, *numbers_, [this] { queue_->wake(); }));
   }

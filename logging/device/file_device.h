@@ -29,7 +29,8 @@ namespace mneme {
 struct FileDeviceOptions {
   StreamPosition begin = kFirstPosition;
   size_t segment_bytes = 0;
-  uint32_t segments_ahead = 1;  // ready before the first append, a stripe; later one is
+  uint32_t segments_ahead = 1;    // ready before the first append, a stripe; later one is
+  bool segments_at_need = false;  // SegmentSupplyOptions::at_need
   size_t largest_record_bytes = 0;
   uint32_t chains = 4;    // in flight at most
   size_t unit_bytes = 0;  // of one chain, at most, unless one record needs more

@@ -48,7 +48,8 @@ int WriteCache::sync(int file) {
   const auto end = sectors_.lower_bound({file + 1, 0});
   std::vector<std::map<Place, std::vector<std::byte>>::iterator> order;
   for (auto each = begin; each != end; ++each) order.push_back(each);
-  std::ranges::shuffle(order, random_);
+  // Not std::shuffle, whose order differs from library to library.
+  for (size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random_() % left]);
   for (const auto& each : order) {
     if (const int error = medium_(file, each->first.offset, each->second); error != 0) return error;
   }

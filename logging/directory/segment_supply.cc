@@ -26,9 +26,9 @@ constexpr Stretch kAtLeisure{size_t{64} << 10, 3000us};
 
 SegmentSupply::SegmentSupply(ManifestFile& manifest, const SegmentSupplyOptions& options,
                              SegmentNumbers& numbers, std::function<void()> ready)
-    : manifest_(manifest), options_(options), numbers_(numbers), ready_(std::move(ready)), thread_([this] {
-        run();
-      }) {}
+    : manifest_(manifest), options_(options), numbers_(numbers), ready_(std::move(ready)) {
+  if (!options_.at_need) thread_ = std::thread([this] { run(); });
+}
 
 SegmentSupply::~SegmentSupply() {
   {
@@ -36,10 +36,11 @@ SegmentSupply::~SegmentSupply() {
     closing_ = true;
     changed_.notify_all();
   }
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 Result<void> SegmentSupply::wait_until_ready() {
+  if (options_.at_need) make_at_need(options_.ahead);
   std::unique_lock guard(mutex_);
   changed_.wait(guard, [this] { return prepared_.size() >= options_.ahead || failure_.has_value(); });
   if (failure_) return *failure_;
@@ -47,6 +48,7 @@ Result<void> SegmentSupply::wait_until_ready() {
 }
 
 std::shared_ptr<Segment> SegmentSupply::try_take() {
+  if (options_.at_need) make_at_need(1);
   const std::lock_guard guard(mutex_);
   if (prepared_.empty()) {
     is_waited_for_ = true;
@@ -89,6 +91,18 @@ void SegmentSupply::run() {
     ready_();
     guard.lock();
     if (failure_) return;
+  }
+}
+
+// Of threads that use the supply there is one at a time.
+void SegmentSupply::make_at_need(size_t count) {
+  while (prepared_.size() < count && !failure_) {
+    auto made = make_next();
+    const std::lock_guard guard(mutex_);
+    if (made.ok())
+      prepared_.push_back(std::move(*made));
+    else
+      failure_ = made.error();
   }
 }
 

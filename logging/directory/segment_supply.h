@@ -1,6 +1,7 @@
 // Segment supply: prepares the log's next segment files, in one directory, while the current one fills.
 //
-// Flow        a thread of its own makes the file (segment_file.h) -> the file device takes it
+// Flow        a thread of its own makes the file (segment_file.h) -> the file device takes it; or none, and
+//             the file device makes it when it needs it (SegmentSupplyOptions::at_need)
 // Pace        Zeros disturb the log's flushes, so they are written the more slowly the more time there is: at
 //             once while the log waits for the segment, or will be opened with it; in short stretches with
 //             pauses where the current segment has room; with longer pauses where another one is ready.
@@ -59,6 +60,8 @@ struct SegmentSupplyOptions {
   SegmentFileOptions file;
   SegmentMaker make{};  // none: a file, as `file` says
   uint32_t ahead = 1;   // at least 1: ready before the first is taken
+  // wait_until_ready() and try_take() make what is missing, and there is no thread.
+  bool at_need = false;
 };
 
 class SegmentSupply {
@@ -77,6 +80,7 @@ class SegmentSupply {
   static constexpr size_t kSpareFiles = 2;
 
   void run();
+  void make_at_need(size_t count);
   Result<std::shared_ptr<Segment>> make_next();
   bool is_closing() const;
   size_t next_stretch();

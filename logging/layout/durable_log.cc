@@ -99,6 +99,7 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
   // A header page, and blocks enough for the largest record.
   file.segment_bytes = std::max(options.segments.bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
   file.segments_ahead = options.segments.ahead;
+  file.segments_at_need = options.segments.at_need;
   if (place != nullptr) {
     file.logger = place->stream;
     file.numbers = place->numbers;

@@ -93,7 +93,7 @@ class BatchRecording {
     uint32_t rows;
     const Value* values;  // rows x outputs
   };
-  struct Iteration {
+  struct alignas(Value) Iteration {
     Execution first;
     Execution* last;  // of those behind the first; none: nullptr
     bool is_recorded;

@@ -16,6 +16,7 @@
 
 #include "base/cache_line.h"
 #include "recovery/calls/lane_scheduler.h"
+#include "recovery/calls/lane_threads.h"
 #include "recovery/calls/schedule_recorder.h"
 
 namespace mneme {
@@ -44,7 +45,12 @@ class LaneScheduler::Run {
   Slot& slot(uint64_t batch) { return *slots_[batch % slots_.size()]; }
   PieceSet& set(uint32_t block, uint64_t batch);
   void spawn(Activity& activity);
-  void enter(Activity& activity);
+  void enter(Activity& activity, ReplayThreadId thread);
+  void run_tasks();
+  void tell(const LaneEvent& event) const {
+    if (options_.lane_threads != nullptr) [[unlikely]]
+      options_.lane_threads->saw(event);
+  }
   void prepare(uint64_t batch);
   // One of the events that (block, batch)'s fill, its publication, or the batch's retirement, waits for has
   // come about.
@@ -86,7 +92,9 @@ class LaneScheduler::Run::Activity {
  public:
   explicit Activity(Run& run) : run_(run) {}
   virtual void proceed(ReplayThreadId thread) = 0;
-  void enter() { run_.enter(*this); }
+  // The task that does it, but for LaneTask::run.
+  virtual LaneTask task() const = 0;
+  void enter(ReplayThreadId thread) { run_.enter(*this, thread); }
 
   // Since when it may run. Written by its spawner and read by the task, the hand-over between them.
   ScheduleRecorder::Ready ready;
@@ -109,7 +117,7 @@ class LaneScheduler::Run::Handover {
   Handover(const Handover& from) { publish(from.activity()); }
   Handover& operator=(const Handover&) = delete;
 
-  void operator()() const { activity()->enter(); }
+  void operator()() const;
 
  private:
   void publish(Activity* activity) { std::atomic_ref(activity_).store(activity, std::memory_order_release); }
@@ -132,6 +140,7 @@ class LaneScheduler::Run::Lane final : public Activity {
     run_.spawn(*this);
   }
   void proceed(ReplayThreadId thread) override;
+  LaneTask task() const override { return {LaneTask::Kind::kLane, block_, number_, 0}; }
 
  private:
   bool run_list(PieceSet& set, ReplayThreadId thread);
@@ -180,6 +189,7 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
   uint32_t placement() const { return placement_; }
 
   void proceed(ReplayThreadId thread) override;
+  LaneTask task() const override { return {LaneTask::Kind::kFill, block_, 0, batch_}; }
   // Gives the lanes their lists. The set may belong to another batch afterwards.
   void publish();
   void place(uint32_t placement, uint32_t lanes) override;
@@ -201,6 +211,7 @@ class LaneScheduler::Run::PieceSet final : public Activity, public LaneFill {
 
  private:
   void clear();
+  void tell_filled() const;
   void append_to_one(Piece piece, uint32_t lane);
   void begin_entry(Piece piece);
   void add_lane(uint32_t lane);
@@ -258,6 +269,7 @@ class LaneScheduler::Run::Admission final : public Activity {
       : Activity(run), all_permits_(static_cast<int32_t>(permits)), permits_(static_cast<int32_t>(permits)) {}
 
   void proceed(ReplayThreadId thread) override;
+  LaneTask task() const override { return {}; }
   void add_permit() {
     if (permits_.fetch_add(1, std::memory_order_acq_rel) == 0) run_.spawn(*this);
   }

@@ -48,6 +48,19 @@ bool LaneScheduler::Run::run() {
   signal_retire(0);
 
   if (options_.recorder != nullptr) options_.recorder->begin_run(shape_, options_);
+  run_tasks();
+  for (const auto& ended : tasks_ended_) (void)ended->load(std::memory_order_acquire);
+  if (options_.recorder != nullptr) options_.recorder->end_run();
+  CHECK(stopped() || batches_retired_ == admission_->batches_loaded());
+  return !stopped();
+}
+
+void LaneScheduler::Run::run_tasks() {
+  if (options_.lane_threads != nullptr) {
+    CHECK(options_.recorder == nullptr);
+    spawn(*admission_);
+    return options_.lane_threads->run_all();
+  }
   // Without this oneTBB makes no more threads than there are cores.
   tbb::global_control allow(tbb::global_control::max_allowed_parallelism, options_.threads);
   tbb::task_arena arena(static_cast<int>(options_.threads));
@@ -55,10 +68,6 @@ bool LaneScheduler::Run::run() {
     spawn(*admission_);
     tasks_.wait();
   });
-  for (const auto& ended : tasks_ended_) (void)ended->load(std::memory_order_acquire);
-  if (options_.recorder != nullptr) options_.recorder->end_run();
-  CHECK(stopped() || batches_retired_ == admission_->batches_loaded());
-  return !stopped();
 }
 
 LaneScheduler::Run::PieceSet& LaneScheduler::Run::set(uint32_t block, uint64_t batch) {
@@ -66,6 +75,11 @@ LaneScheduler::Run::PieceSet& LaneScheduler::Run::set(uint32_t block, uint64_t b
 }
 
 void LaneScheduler::Run::spawn(Activity& activity) {
+  if (options_.lane_threads != nullptr) [[unlikely]] {
+    LaneTask task = activity.task();
+    task.run = [&activity](ReplayThreadId thread) { activity.enter(thread); };
+    return options_.lane_threads->add(std::move(task));
+  }
   if (options_.recorder != nullptr) {
     activity.ready =
         ScheduleRecorder::ready_now(static_cast<uint32_t>(tbb::this_task_arena::current_thread_index()));
@@ -73,8 +87,11 @@ void LaneScheduler::Run::spawn(Activity& activity) {
   tasks_.run(Handover(activity));
 }
 
-void LaneScheduler::Run::enter(Activity& activity) {
-  const ReplayThreadId thread(static_cast<uint32_t>(tbb::this_task_arena::current_thread_index()));
+void LaneScheduler::Run::Handover::operator()() const {
+  activity()->enter(ReplayThreadId(static_cast<uint32_t>(tbb::this_task_arena::current_thread_index())));
+}
+
+void LaneScheduler::Run::enter(Activity& activity, ReplayThreadId thread) {
   DCHECK(thread.value < tasks_ended_.size());
   std::atomic<uint64_t>& ended = *tasks_ended_[thread.value];
   const uint64_t before = ended.load(std::memory_order_acquire);
@@ -128,6 +145,7 @@ void LaneScheduler::Run::signal_finished(uint32_t block, uint64_t batch) {
 void LaneScheduler::Run::signal_retire(uint64_t batch) {
   while (slot(batch).waits.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     executor_.retire(batch);
+    tell({.kind = LaneEvent::Kind::kRetired, .batch = batch});
     if (options_.recorder != nullptr) options_.recorder->retired();
     ++batches_retired_;
     // Nothing has signalled the slot's next batch yet. The first signals come from the batch before that one,
@@ -140,6 +158,7 @@ void LaneScheduler::Run::signal_retire(uint64_t batch) {
 
 void LaneScheduler::Run::finish(uint32_t block, uint64_t batch) {
   if (stopped()) return;
+  tell({.kind = LaneEvent::Kind::kFinished, .block = block, .batch = batch});
   // First: until the batch is retired, no later one's set is anybody else's.
   signal_finished(block, batch);
   for (const uint32_t successor : blocks_[block].successors) signal_fill(successor, batch);
@@ -177,6 +196,7 @@ void LaneScheduler::Run::Admission::proceed(ReplayThreadId thread) {
   const bool decoded = run_.executor_.decode(batch, thread);
   record(thread, {.kind = StepKind::kDecode, .batch = batch});
   if (!decoded) return run_.stop();
+  run_.tell({.kind = LaneEvent::Kind::kLoaded, .batch = batch});
   for (uint32_t b = 0; b < run_.blocks_.size(); ++b) run_.signal_fill(b, batch);
   run_.signal_retire(batch);
 }
@@ -194,6 +214,8 @@ void LaneScheduler::Run::PieceSet::proceed(ReplayThreadId thread) {
   const auto pieces = static_cast<uint32_t>(entries_.size());
   record(thread, {.kind = StepKind::kFill, .block = block_, .batch = batch_, .pieces = pieces});
   build_lists();
+  if (run_.options_.lane_threads != nullptr) [[unlikely]]
+    tell_filled();
   const ScheduleStep lists{StepKind::kLists, block_, 0, batch_, pieces, placement_};
   run_.signal_publication(block_, batch_);
   record(thread, lists);
@@ -201,9 +223,16 @@ void LaneScheduler::Run::PieceSet::proceed(ReplayThreadId thread) {
 
 void LaneScheduler::Run::PieceSet::publish() {
   lanes_left_.store(static_cast<uint32_t>(used_lanes_.size()) + 1, std::memory_order_relaxed);
+  run_.tell({.kind = LaneEvent::Kind::kPublished, .block = block_, .batch = batch_});
   // From the first add_batch on, lanes run; the set is theirs too until lane_finished().
   for (const uint32_t lane : used_lanes_) run_.blocks_[block_].lanes[lane]->add_batch(batch_);
   lane_finished();
+}
+
+void LaneScheduler::Run::PieceSet::tell_filled() const {
+  std::vector<LanedPiece> pieces;
+  for (const Entry& entry : entries_) pieces.push_back({entry.piece, lanes_of(entry)});
+  run_.tell({.kind = LaneEvent::Kind::kFilled, .block = block_, .batch = batch_, .pieces = pieces});
 }
 
 void LaneScheduler::Run::PieceSet::clear() {
@@ -306,6 +335,9 @@ bool LaneScheduler::Run::Lane::run_list(PieceSet& set, ReplayThreadId thread) {
       record_pieces(thread, position_ - recorded, set.entry_number(number_, position_));
       // Past the piece already: the task that runs it may wake this lane at once, on another thread.
       ++position_;
+      if (run_.options_.lane_threads != nullptr && std::atomic_ref(entry.lanes_to_come).load() > 1)
+          [[unlikely]]
+        run_.tell({LaneEvent::Kind::kArrived, block_, number_, batch_, entry.piece, {}});
       if (std::atomic_ref(entry.lanes_to_come).fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
       // All its lanes stand still now.
       run_.executor_.prepare(block_, batch_, {&entry.piece, 1}, thread);
@@ -320,6 +352,7 @@ bool LaneScheduler::Run::Lane::run_list(PieceSet& set, ReplayThreadId thread) {
       run_.stop();
       return false;
     }
+    run_.tell({LaneEvent::Kind::kRan, block_, number_, batch_, entry.piece, {}});
     if (entry.lane_count == 1) continue;
     recorded = position_ - 1;
     if (run_.records_rendezvous()) {

@@ -54,6 +54,7 @@
 
 namespace mneme {
 
+class LaneThreads;
 class ScheduleRecorder;
 
 using ReplayThreadId = StrongId<struct ReplayThreadIdTag>;
@@ -67,6 +68,7 @@ struct ScheduleOptions {
   uint32_t threads = 1;
   uint32_t batches_in_flight = 8;  // 1: a batch ends before the next one begins
   ScheduleRecorder* recorder = nullptr;
+  LaneThreads* lane_threads = nullptr;  // run the tasks; nullptr: oneTBB does. Not with a recorder
 };
 
 // Receives the pieces of one batch in one block, in commit order.

@@ -24,7 +24,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 ScheduleOptions schedule_options(const ReplayOptions& options) {
   const uint32_t planned = options.planned_threads > 0 ? options.planned_threads : options.threads;
-  return {options.threads, batches_in_flight(options.level, planned), options.recorder};
+  return {options.threads, batches_in_flight(options.level, planned), options.recorder, options.lane_threads};
 }
 
 }  // namespace

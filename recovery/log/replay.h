@@ -26,6 +26,7 @@
 
 namespace mneme {
 
+class LaneThreads;
 class ScheduleRecorder;
 
 // The paper's three levels of parallelism (sections 4.2, 4.3.1, 4.3.2).
@@ -55,6 +56,9 @@ struct ReplayOptions {
   // CLR-P: records where the threads' time goes (schedule_recorder.h); nullptr: no thread reads the clock for
   // it.
   ScheduleRecorder* recorder = nullptr;
+  // CLR-P: run the tasks in place of oneTBB (lane_threads.h). `lanes_per_block` is given, so that lanes do
+  // not depend on the time that pieces take.
+  LaneThreads* lane_threads = nullptr;
   // Called from time to time, by any one thread: how many transactions have been replayed and, where calls
   // are replayed, the last of them.
   std::function<void(uint64_t done, std::optional<Lsn> last)> progress;

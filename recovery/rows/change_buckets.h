@@ -22,7 +22,7 @@
 
 namespace mneme {
 
-struct ShuffledChange {
+struct alignas(uint64_t) ShuffledChange {
   static constexpr size_t kMaxColumnBytes = (size_t{1} << 30) - 1;
 
   const std::byte* columns;

@@ -15,7 +15,7 @@ from program import BINARY, REPOSITORY, EndToEndTest
 
 LONGEST_BUILD_SECONDS = 600
 # Pages that the program writes are tested by themselves.
-SAMPLES = {"report.html", "slices.html"}
+SAMPLES = {"report.html", "slices.html", "lab.html"}
 
 
 class Page(html.parser.HTMLParser):

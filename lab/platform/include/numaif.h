@@ -1,0 +1,2 @@
+// Stands in for libnuma: one node.
+#pragma once

@@ -1,0 +1,3 @@
+// Stands in: flock() is in platform.h.
+#pragma once
+#include <fcntl.h>

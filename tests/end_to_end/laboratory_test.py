@@ -1,0 +1,130 @@
+"""Goal: the laboratory's page shows what the native engine answers: a lesson of work, a crash, both recoveries and steps back, on a desk and a
+phone, by mouse, keyboard and touch, in light and in dark. It asks nothing of other machines, and its link brings all of it back.
+
+Method: the page that scripts/lab has made, in headless Chromium (laboratory_page.mjs), and its module under node, against the program mneme_lab.
+Where scripts/lab has made none, the tests are skipped: it takes long, and packages that are not on every machine.
+"""
+
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from program import BINARY, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
+
+BUILT = REPOSITORY / "build-lab"
+PAGE, MODULE = BUILT / "laboratory.html", BUILT / "laboratory.wasm"
+NATIVE = pathlib.Path(BINARY).resolve().with_name("mneme_lab")
+SCHEMAS = {"bank": "tests/data/bank.sql", "shop": "examples/shop/shop.sql", "tpcc": "workloads/tpcc/tpcc.sql"}
+MOST_BYTES = 3_000_000  # of the page, compressed
+CRASH_BEHIND, BACK = 66, 9
+
+
+def lesson(name, **chosen):
+    presets = REPOSITORY / "lab" / "page" / "presets"
+    setup = (REPOSITORY / SCHEMAS[name]).read_text() + "\n" + (presets / f"{name}_rows.sql").read_text()
+    return {"setup": setup, "calls": (presets / f"{name}_calls.sql").read_text(), "group": 4, "disk_seed": 1, **chosen}
+
+
+def recovery(**chosen):
+    return {"scheme": "clr-p", "level": "pipelined", "threads": 3, "lanes": 4, "batch": 4, "seed": 1, **chosen}
+
+
+def rows_at(first, steps, at):
+    """By table, the rows that are shown behind so many steps: a NULL as "NULL"."""
+    rows = {}
+    for change in first + [change for step in steps[:at] for change in step.get("changes", [])]:
+        of_table = rows.setdefault(change["table"], {})
+        if change["after"] is None:
+            del of_table[change["slot"]]
+        else:
+            of_table[change["slot"]] = ["NULL" if value is None else value for value in change["after"]]
+    return {table: [of_table[slot] for slot in sorted(of_table)] for table, of_table in rows.items() if of_table}
+
+
+@unittest.skipUnless(PAGE.is_file() and MODULE.is_file(), "the laboratory has not been built: scripts/lab builds it")
+class Laboratory(EndToEndTest):
+    def native(self, request):
+        """The native program's answer, as it prints it."""
+        folder = self.folder / "lab"
+        result = subprocess.run([NATIVE, folder], input=json.dumps(request), capture_output=True, text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
+        self.assertEqual(result.returncode, 0, self.told(result))
+        shutil.rmtree(folder)
+        return result.stdout
+
+    def node(self, script, *arguments):
+        node = shutil.which("node")
+        self.assertIsNotNone(node, "scripts/setup installs node")
+        result = subprocess.run([node, "--no-warnings", pathlib.Path(__file__).with_name(script), *map(str, arguments)], capture_output=True, text=True,
+                                timeout=4 * LONGEST_COMMAND_SECONDS, check=False)
+        self.assertEqual(result.returncode, 0, self.told(result))
+        return result.stdout
+
+    def test_the_module_answers_as_the_native_engine(self):
+        requests = [lesson("bank"), lesson("bank", setup="SELEC"), lesson("tpcc")]
+        for behind in (3, 20, 47, CRASH_BEHIND):
+            for chosen in ({"scheme": "clr"}, {}, {"seed": behind, "threads": 5, "batch": 2}, {"level": "static"}):
+                requests.append(lesson("bank", crash={"behind": behind, "seed": behind}, recovery=recovery(**chosen)))
+        requests.append(lesson("tpcc", crash={"behind": 40, "seed": 2}, recovery=recovery()))
+        listed = self.folder / "requests.json"
+        listed.write_text(json.dumps(requests))
+        answers = self.node("laboratory_module.mjs", MODULE, listed).splitlines()
+        self.assertEqual(len(answers), len(requests))
+        for number, (request, answer) in enumerate(zip(requests, answers)):
+            with self.subTest(request=number):
+                self.assertEqual(answer, self.native(request))
+
+    def test_a_lesson_on_the_page(self):
+        def asked(**chosen):
+            return json.loads(self.native(lesson("bank", crash={"behind": CRASH_BEHIND, "seed": 1}, recovery=recovery(**chosen))))
+
+        sliced, serial = asked(), asked(scheme="clr")
+        forward = sliced["forward"]
+        screenshots = os.environ.get("MNEME_SCREENSHOTS")
+        found = json.loads(self.node("laboratory_page.mjs", PAGE, CRASH_BEHIND, BACK, *([screenshots] if screenshots else [])))
+        for name, look in found.items():
+            with self.subTest(look=name):
+                self.assertEqual((look["errors"], look["requests"]), ([], []))
+                steps = len(forward["steps"])
+                self.assertTrue(look["work"]["told"].startswith(f"Step {steps} of {steps}. "), look["work"])
+                self.assertEqual(look["work"]["tables"], rows_at(forward["first_rows"], forward["steps"], steps))
+                self.assertTrue(look["crash"]["told"].startswith(f"Step {CRASH_BEHIND} of {steps}. "), look["crash"])
+                self.assertEqual(look["crash"]["tables"], rows_at(forward["first_rows"], forward["steps"], CRASH_BEHIND))
+                begun = [step for step in forward["steps"][:CRASH_BEHIND] if step["kind"] == "begin"]
+                self.assertEqual(look["crash"]["statements"], len(begun))
+                first = next(step for step in forward["steps"] if step["kind"] == "fill")
+                self.assertIn(first["bytes"][:8], look["crash"]["bytes"].replace(" ", ""))
+                for scheme, answer in (("sliced", sliced), ("serial", serial)):
+                    shown, recovered = look[scheme], answer["recovery"]
+                    count = len(recovered["steps"])
+                    self.assertEqual(shown["digest"], recovered["recover_digest"])
+                    self.assertIn(f"ends at LSN {answer['verdict']['recovered_upto']}.", shown["verdict"])
+                    self.assertIn(f"All {len(answer['verdict']['kept'])} statements whose clients were told are in it", shown["verdict"])
+                    self.assertTrue(shown["end"]["told"].startswith(f"Step {count} of {count}. "), shown)
+                    self.assertEqual(shown["end"]["tables"], {table["table"]: table["rows"] for table in json.loads(
+                        json.dumps(recovered["rows"]).replace("null", '"NULL"')) if table["rows"]})
+                    self.assertTrue(shown["back"]["told"].startswith(f"Step {count - BACK} of {count}. "), shown)
+                    self.assertEqual(shown["back"]["tables"], rows_at(recovered["first_rows"], recovered["steps"], count - BACK))
+                pieces = sum(len(piece["lanes"]) for step in sliced["recovery"]["steps"][:len(sliced["recovery"]["steps"]) - BACK] if step["kind"] == "fill"
+                             for piece in step["pieces"])
+                self.assertEqual(look["lanes"], pieces)
+                self.assertGreater(look["arrows"], 2)
+                self.assertRegex(look["why"], "is used at line|decides IF at line")
+                self.assertEqual(look["again"], {"verdict": look["serial"]["verdict"], "told": look["serial"]["back"]["told"],
+                                                 "tables": look["serial"]["back"]["tables"], "work": look["crash"]["told"]})
+                self.assertIn("line 1: ", look["error"])
+                self.assertEqual((look["look"]["unnamed"], look["look"]["wide"]), ([], []))
+                self.assertEqual(look["look"]["scroll_width"], look["look"]["width"])
+        self.assertNotEqual(found["desk-light"]["look"]["colours"], found["desk-dark"]["look"]["colours"])
+
+    def test_the_page_is_small_and_whole(self):
+        text = PAGE.read_bytes()
+        self.assertLess(len(gzip.compress(text)), MOST_BYTES)
+        self.assertNotRegex(text.decode(), r'<(script|img|link)[^>]*(src|href)="(?!data:)')
+
+
+if __name__ == "__main__":
+    unittest.main()
