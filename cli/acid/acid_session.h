@@ -41,36 +41,49 @@ class AcidSession {
   // The same, of a procedure that is to raise an error. Returns its SQLSTATE; empty: it raised none.
   Result<std::string> settle_error(const std::string& sql);
   Result<std::vector<TextRow>> rows(const std::string& sql);
+  // Whether a count is above 0. Nothing: the server does not answer that.
+  std::optional<bool> try_count(const std::string& sql);
   void roll_back();
+  // The number by which the server's own views name it; empty: it has none.
+  const std::string& process() const { return process_; }
 
  private:
   explicit AcidSession(std::unique_ptr<TargetConnection> connection) : connection_(std::move(connection)) {}
 
   std::unique_ptr<TargetConnection> connection_;
+  std::string process_;
   TextRow row_;
   std::string conflict_;
 };
 
 class Beside {
  public:
-  // Begins: `statements`, within BEGIN and COMMIT if there are several, again until no conflict refuses them.
-  Beside(const AcidTarget& target, std::vector<std::string> statements);
+  // Begins on a session that is open: `statements`, within BEGIN and COMMIT if there are several, again until
+  // no conflict refuses them.
+  Beside(AcidSession session, std::vector<std::string> statements);
   ~Beside();
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
 
-  // Gives it some time. Returns whether it has ended by then: it neither waits nor is refused.
-  bool ends_soon();
+  // Returns whether it ends while the others stand still. It does not where it was refused, or the server
+  // says that it waits for a lock, as `watcher`, another session, sees; or after some time, where the server
+  // says nothing of that kind.
+  bool ends_soon(AcidSession& watcher);
   // Waits for its end. Returns the last row of each statement's, after each other.
   Result<TextRow> finish();
 
  private:
   Result<TextRow> run();
-  Result<std::optional<TextRow>> attempt(AcidSession& session) const;
+  Result<std::optional<TextRow>> attempt();
+  // Nothing: the server has no such view.
+  static std::optional<bool> waits_for_lock(AcidSession& watcher, const std::string& process);
 
-  const AcidTarget target_;
+  AcidSession session_;  // the thread's, but for process()
+  const std::string process_;
   const std::vector<std::string> statements_;
-  std::atomic<bool> has_ended_{false};     // the thread's; release, and acquire by ends_soon()
+  // The thread's; released by it, and acquired by ends_soon().
+  std::atomic<bool> was_refused_{false};
+  std::atomic<bool> has_ended_{false};
   std::optional<Result<TextRow>> result_;  // the thread's until it has ended
   std::thread thread_;
 };

@@ -1,8 +1,10 @@
 #include "cli/acid/crashable_server.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -22,6 +24,7 @@ OwnServer::OwnServer(std::string directory, uint32_t warehouses, const std::vect
 }
 
 Result<void> OwnServer::crash() {
+  if (!child_) return {};  // it has ended by itself
   child_->kill_now();
   child_->wait();
   child_.reset();
@@ -43,14 +46,29 @@ Result<Target> OwnServer::start() {
   return parse_target(fmt::format("postgresql://acid@{}:{}/acid", host, port));
 }
 
+namespace {
+
+// Whether the user's command has done what it was for. What it prints is no part of the result.
+bool does(const std::string& command) {
+  const int status =
+      std::system(fmt::format("( {} ) >&2", command).c_str());  // NOLINT(cert-env33-c): the user's own
+  // While it ran, Ctrl-C was for it alone.
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) std::raise(SIGINT);
+  return status == 0;
+}
+
+}  // namespace
+
 Result<void> CommandServer::crash() {
-  if (std::system(kill_.c_str()) == 0) return {};  // NOLINT(cert-env33-c): it is the user's own command
-  return failed("the command of --kill-command failed: {}", kill_);
+  if (!does(kill_)) return failed("the command of --kill-command failed: {}", kill_);
+  if (TargetConnection::open(target_)) {
+    return failed("the command of --kill-command did not end the server, which still answers: {}", kill_);
+  }
+  return {};
 }
 
 Result<Target> CommandServer::start() {
-  if (std::system(start_.c_str()) != 0)  // NOLINT(cert-env33-c): it is the user's own command
-    return failed("the command of --start-command failed: {}", start_);
+  if (!does(start_)) return failed("the command of --start-command failed: {}", start_);
   const auto deadline = std::chrono::steady_clock::now() + kLongestStart;
   for (;;) {
     const Result<std::unique_ptr<TargetConnection>> connection = TargetConnection::open(target_);

@@ -74,6 +74,7 @@ Result<std::set<OrderFacts>> all_orders(const AcidTarget& target) {
 }
 
 struct RoundFound {
+  bool was_made = true;  // false: Ctrl-C came before the crash
   size_t acknowledged = 0;
   std::string fault;  // empty: none
 };
@@ -107,11 +108,14 @@ Result<RoundFound> crash_once(const DurabilityTest& test, const Workload& worklo
   const Result<RoundReport> driven = drive_target(workload, program, target.target, round, options);
   RETURN_IF_ERROR(crashed);
   if (!driven) return driven.error();
-  if (!has_crashed.load(std::memory_order_relaxed) && !Interrupt::has_come()) {
-    return failed("{} New-Orders were acknowledged in {}, and {} were waited for: nothing was crashed",
-                  successes.size(), seconds_text(kLongestRound), wanted);
+  if (!has_crashed.load(std::memory_order_relaxed)) {
+    if (Interrupt::has_come()) return RoundFound{.was_made = false, .fault = {}};
+    return failed(
+        "{} New-Orders were acknowledged in {}, and {} were waited for: the server ended before it was "
+        "crashed, or is stuck",
+        successes.size(), seconds_text(driven->seconds), wanted);
   }
-  RoundFound found{successes.size(), ""};
+  RoundFound found{.acknowledged = successes.size(), .fault = {}};
   Result<Target> again = server.start();
   if (!again) {
     found.fault = again.error().message;
@@ -145,14 +149,18 @@ Result<RoundFound> crash_once(const DurabilityTest& test, const Workload& worklo
 
 }  // namespace
 
-Result<AcidFinding> test_durability(const DurabilityTest& test, const Workload& workload,
-                                    const Program& program, CrashableServer& server, AcidTarget& target,
-                                    uint32_t first_round, std::mt19937_64& random) {
+Result<std::optional<AcidFinding>> test_durability(const DurabilityTest& test, const Workload& workload,
+                                                   const Program& program, CrashableServer& server,
+                                                   AcidTarget& target, uint32_t first_round,
+                                                   std::mt19937_64& random) {
   size_t acknowledged = 0;
+  uint32_t made = 0;
   for (uint32_t round = 0; round < test.rounds && !Interrupt::has_come(); ++round) {
     const Result<RoundFound> found =
         crash_once(test, workload, program, server, target, first_round + round, random);
     if (!found) return found.error();
+    if (!found->was_made) break;
+    ++made;
     acknowledged += found->acknowledged;
     std::string fault = found->fault;
     if (fault.empty()) {
@@ -161,11 +169,13 @@ Result<AcidFinding> test_durability(const DurabilityTest& test, const Workload& 
       if (!conditions->ok) fault = conditions->detail;
     }
     if (!fault.empty())
-      return AcidFinding{false, fmt::format("crash {} of {}: {}", round + 1, test.rounds, fault)};
+      return std::optional(
+          AcidFinding{false, fmt::format("crash {} of {}: {}", round + 1, test.rounds, fault)});
   }
-  return AcidFinding{true,
-                     fmt::format("{}, {} acknowledged, none lost", counted(test.rounds, "crash", "crashes"),
-                                 counted(acknowledged, "New-Order"))};
+  if (made == 0) return std::optional<AcidFinding>();
+  return std::optional(
+      AcidFinding{true, fmt::format("{}, {} acknowledged, none lost", counted(made, "crash", "crashes"),
+                                    counted(acknowledged, "New-Order"))});
 }
 
 Result<AcidFinding> test_consistency(const Workload& workload, const Program& program,

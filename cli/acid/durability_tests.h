@@ -5,6 +5,7 @@
 //             a, and by at most a + c: each client had at most one order whose answer it never saw (3.5.4).
 #pragma once
 
+#include <optional>
 #include <random>
 
 #include "base/result.h"
@@ -23,11 +24,12 @@ struct DurabilityTest {
   uint32_t clients = 4;
 };
 
-// A round's number has to be new for the tables: it chooses the calls (bench_driver.h). `target` is where the
-// server answers, before and behind it.
-Result<AcidFinding> test_durability(const DurabilityTest& test, const Workload& workload,
-                                    const Program& program, CrashableServer& server, AcidTarget& target,
-                                    uint32_t first_round, std::mt19937_64& random);
+// Nothing: it was interrupted before its first crash. A round's number has to be new for the tables: it
+// chooses the calls (bench_driver.h). `target` is where the server answers, before and behind it.
+Result<std::optional<AcidFinding>> test_durability(const DurabilityTest& test, const Workload& workload,
+                                                   const Program& program, CrashableServer& server,
+                                                   AcidTarget& target, uint32_t first_round,
+                                                   std::mt19937_64& random);
 
 // The conditions 3.3.2.1 to 3.3.2.12 on the tables as they are.
 Result<AcidFinding> test_consistency(const Workload& workload, const Program& program,

@@ -98,18 +98,17 @@ AcidFinding judge_prices(const PricesSeen& seen) {
 }
 
 AcidFinding judge_phantom(const PhantomSeen& seen) {
-  if (seen.refused.empty()) {
-    if (seen.second != seen.first) {
-      return {false,
-              fmt::format("T1 read {}, then {}, and committed", shown(seen.first), shown(seen.second))};
-    }
-    return {true, fmt::format("T1 read {} twice", shown(seen.first))};
-  }
+  const bool was_refused = !seen.refused.empty();
+  if (!was_refused && seen.second != seen.first)
+    return {false, fmt::format("T1 read {}, then {}, and committed", shown(seen.first), shown(seen.second))};
   if (seen.again != seen.added) {
-    return {false, fmt::format("T1, refused ({}) and made again behind T2, read {}; T2 had added {}",
-                               seen.refused, shown(seen.again), shown(seen.added))};
+    return {false, fmt::format("a read behind both finds {}; T2 had added {}", shown(seen.again),
+                               shown(seen.added))};
   }
-  return {true, fmt::format("T1 was refused ({}), and made again read {}", seen.refused, shown(seen.again))};
+  return {true,
+          was_refused
+              ? fmt::format("T1 was refused ({}), and made again reads {}", seen.refused, seen.again)
+              : fmt::format("T1 read {} twice, and a read behind both {}", shown(seen.first), seen.again)};
 }
 
 }  // namespace mneme

@@ -73,8 +73,8 @@ AcidFinding judge_prices(const PricesSeen& seen);
 struct PhantomSeen {
   std::string first;  // T1's reads
   std::string second;
-  std::string refused;  // the SQLSTATE with which T1 was refused; it was made again behind T2
-  std::string again;    // what that read
+  std::string refused;  // the SQLSTATE with which T1 was refused
+  std::string again;    // what a read behind both finds
   std::string added;    // by T2
 };
 AcidFinding judge_phantom(const PhantomSeen& seen);

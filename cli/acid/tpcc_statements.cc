@@ -98,7 +98,7 @@ std::string call_delivery(int64_t warehouse) {
 
 std::vector<int64_t> delivered_orders(const TextRow& delivery) {
   std::vector<int64_t> orders;
-  std::string_view text = delivery.empty() ? "" : std::string_view(*delivery[0]);
+  std::string_view text = delivery.empty() || !delivery[0] ? "" : std::string_view(*delivery[0]);
   while (!text.empty()) {
     const size_t end = std::min(text.find_first_of(",}", 1), text.size());
     const std::string_view each = text.substr(1, end - 1);

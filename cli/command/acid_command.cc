@@ -87,6 +87,17 @@ struct AcidCommand {
       if (!has_target && command.count(other) > 0)
         return invalid_argument("{} is of another server: name it by --target, or leave it out", other);
     }
+    if (!has_target && isolation != "serializable" && isolation != "default") {
+      return invalid_argument(
+          "--isolation {}: Mneme's transactions are serializable in any case; leave it out, or name "
+          "another server by --target",
+          isolation);
+    }
+    if (has_target && kill_command.empty() && command.count("--rounds") > 0) {
+      return invalid_argument(
+          "--rounds is of crashes, which take --kill-command and --start-command: say both, or leave it "
+          "out");
+    }
     if (kill_command.empty() != start_command.empty()) {
       return invalid_argument(
           "--kill-command ends the target's server for the durability tests, and --start-command starts it "
@@ -207,11 +218,15 @@ struct AcidCommand {
   Result<void> crash(const DurabilityTest& test, CrashableServer& server, AcidTarget& target) {
     if (Interrupt::has_come()) return {};
     note("durability");
-    const Result<AcidFinding> finding =
+    const Result<std::optional<AcidFinding>> finding =
         test_durability(test, *workload_, *program_, server, target, next_round_, random_);
     next_round_ += rounds;
     if (!finding) return finding.error();
-    report_.add(test.clause, test.name, *finding);
+    if (*finding) {
+      report_.add(test.clause, test.name, **finding);
+    } else {
+      report_.add_not_run(test.clause, test.name, "interrupted");
+    }
     return {};
   }
 

@@ -107,6 +107,11 @@ struct RunCommand {
     if (rate == 0 && command.count("--arrivals") > 0) {
       return invalid_argument("--arrivals is for calls that come at a rate: give --rate as well");
     }
+    if (transactions > 0 && terminals > 0) {
+      return invalid_argument(
+          "--terminals work for a time, and not for a number of calls: say --duration in place of "
+          "--transactions");
+    }
     if (rate > 0 && terminals > 0) {
       return invalid_argument(
           "--terminals are users who wait for each answer, and --rate makes calls whether or not the last "
@@ -284,7 +289,7 @@ struct RunCommand {
           "--warmup");
     }
     const BookReport book = by_the_book(workload, program, report->procedures, report->seconds,
-                                        settings.options.scale, terminals > 0);
+                                        settings.options.scale, terminals);
     output.text(text_of(program, *report, book, counters, state));
     Json json = json_of(program, *report, counters, state);
     json["by_the_book"] = book.json();

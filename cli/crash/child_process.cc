@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,22 +16,20 @@
 namespace mneme {
 namespace {
 
-// Returns the child's id. `actions` may be null.
-Result<pid_t> spawn(std::vector<std::string>& arguments, const posix_spawn_file_actions_t* actions) {
-  std::string program(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  CHECK(length > 0);
-  program.resize(static_cast<size_t>(length));
+// This program's path, and `arguments` behind it as a child's.
+struct Program {
+  explicit Program(std::vector<std::string>& arguments) : path(4096, '\0') {
+    const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+    CHECK(length > 0);
+    path.resize(static_cast<size_t>(length));
+    argv = {path.data()};
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+  }
 
-  std::vector<char*> argv = {program.data()};
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-
-  pid_t pid = -1;
-  const int error = posix_spawn(&pid, program.c_str(), actions, nullptr, argv.data(), environ);
-  if (error != 0) return failed("cannot start {}: {}", program, std::strerror(error));
-  return pid;
-}
+  std::string path;
+  std::vector<char*> argv;
+};
 
 }  // namespace
 
@@ -56,27 +55,35 @@ Result<ChildProcess> ChildProcess::start(std::vector<std::string> arguments, siz
     arguments.push_back(std::to_string(ends[1]));
   }
 
-  const Result<pid_t> pid = spawn(arguments, nullptr);
+  Program program(arguments);
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, program.path.c_str(), nullptr, nullptr, program.argv.data(), environ);
   close_child_ends();
-  if (!pid) return pid.error();
-  return ChildProcess(*pid, std::move(channels));
+  if (error != 0) return failed("cannot start {}: {}", program.path, std::strerror(error));
+  return ChildProcess(pid, std::move(channels));
 }
 
 Result<ChildProcess> ChildProcess::start_told(std::vector<std::string> arguments) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return failed("cannot make a pipe for the child process: {}", std::strerror(errno));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  const Result<pid_t> pid = spawn(arguments, &actions);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (!pid) {
-    close(ends[0]);
-    return pid.error();
+  Program program(arguments);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    // It ends with this process, however that ends, and with the thread that has started it.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || dup2(ends[1], STDOUT_FILENO) < 0) _exit(1);
+    execv(program.path.c_str(), program.argv.data());
+    _exit(1);
   }
-  ChildProcess child(*pid, {});
+  const int reason = errno;
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    return failed("cannot start {}: {}", program.path, std::strerror(reason));
+  }
+  ChildProcess child(pid, {});
   child.told_ = ends[0];
   return child;
 }
@@ -104,10 +111,12 @@ ChildProcess::~ChildProcess() {
 }
 
 void ChildProcess::kill_now() {
+  CHECK(pid_ > 0);  // -1 would be every process of this user's
   ::kill(pid_, SIGKILL);
 }
 
 ChildProcess::Ending ChildProcess::wait() {
+  CHECK(pid_ > 0);
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

@@ -19,7 +19,8 @@ class ChildProcess {
   // Starts this program with `arguments`, followed by the inherited ends of `channel_count` socket pairs:
   // --channel FD once for each.
   static Result<ChildProcess> start(std::vector<std::string> arguments, size_t channel_count);
-  // The same without channels, and its standard output comes here.
+  // The same without channels; its standard output comes here, and it is killed when the caller's thread
+  // ends.
   static Result<ChildProcess> start_told(std::vector<std::string> arguments);
   // The next line of it, without its end. Empty: the child has closed it.
   std::string read_line();

@@ -30,7 +30,7 @@ Json BookReport::json() const {
   for (const Part& part : parts) {
     audit[part.procedure] = {
         {"share_percent", part.share_percent},
-        {"asked_percent", part.asked_percent},
+        {"least_percent", part.least_percent},
         {"mix_met", part.is_mix_met},
         {"response_p90_us", part.response_p90_seconds * 1e6},
         {"longest_response_us",
@@ -54,8 +54,8 @@ std::string BookReport::text(bool audits) const {
   }
   if (!audits) return text;
   for (const Part& part : parts) {
-    text += fmt::format("  {}: {:.2f}% of the calls, {:.0f}% asked for: {}", part.procedure,
-                        part.share_percent, part.asked_percent, part.is_mix_met ? "met" : "NOT MET");
+    text += fmt::format("  {}: {:.2f}% of the calls, {:.0f}% at least: {}", part.procedure,
+                        part.share_percent, part.least_percent, part.is_mix_met ? "met" : "NOT MET");
     if (part.longest_response_seconds) {
       text +=
           fmt::format("; 90% within {}, {} allowed: {}", seconds_text(part.response_p90_seconds),
@@ -68,7 +68,7 @@ std::string BookReport::text(bool audits) const {
 
 BookReport by_the_book(const Workload& workload, const Program& program,
                        const std::vector<ProcedureReport>& procedures, double seconds, uint32_t scale,
-                       bool terminals) {
+                       uint32_t terminals) {
   BookReport report;
   const TerminalRules* const rules = workload.terminal_rules();
   uint64_t calls = 0;
@@ -79,24 +79,30 @@ BookReport by_the_book(const Workload& workload, const Program& program,
     if (asked == mix.end()) continue;
     const ProcedureReport& measured = procedures[i];
     BookReport::Part part{.procedure = program.procedures[i].name,
-                          .asked_percent = static_cast<double>(asked->percent)};
+                          .least_percent = static_cast<double>(asked->percent)};
     if (calls > 0) {
       part.share_percent =
           100 * static_cast<double>(measured.committed + measured.user_aborts) / static_cast<double>(calls);
     }
-    part.is_mix_met = !is_below_chance(part.share_percent, part.asked_percent, calls);
     part.response_p90_seconds = static_cast<double>(measured.latency_ns.quantile(0.9)) / 1e9;
     if (rules != nullptr) {
+      part.least_percent = rules->times[i].least_percent;
       part.longest_response_seconds = rules->times[i].longest_response_seconds;
       part.is_response_met = part.response_p90_seconds <= *part.longest_response_seconds;
     }
+    part.is_mix_met = !is_below_chance(part.share_percent, part.least_percent, calls);
     report.parts.push_back(std::move(part));
   }
   if (rules != nullptr) {
-    report.measure = rules->measure;
+    // Its name is the specification's, for what comes from its terminals.
+    report.measure = terminals == rules->users ? std::string(rules->measure)
+                                               : program.procedures[rules->counted.value].name + " a minute";
     report.per_minute =
         seconds > 0 ? 60 * static_cast<double>(procedures[rules->counted.value].committed) / seconds : 0;
-    if (terminals) report.share_of_most = *report.per_minute / (rules->most_per_minute * scale);
+    if (terminals > 0) {
+      const double most = rules->most_per_minute * scale * terminals / rules->users;
+      report.share_of_most = *report.per_minute / most;
+    }
   }
   return report;
 }

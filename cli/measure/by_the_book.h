@@ -22,7 +22,7 @@ struct BookReport {
   struct Part {
     std::string procedure;
     double share_percent = 0;  // of the calls that ended
-    double asked_percent = 0;
+    double least_percent = 0;  // that its specification asks for, or else its mix
     bool is_mix_met = true;
     double response_p90_seconds = 0;
     std::optional<double> longest_response_seconds =
@@ -42,9 +42,9 @@ struct BookReport {
   std::string text(bool audits) const;
 };
 
-// `terminals`: whether the calls came from the specification's terminals; else the throughput has no bound.
+// `terminals`: of each warehouse, from which the calls came; 0: none, and the throughput has no bound.
 BookReport by_the_book(const Workload& workload, const Program& program,
                        const std::vector<ProcedureReport>& procedures, double seconds, uint32_t scale,
-                       bool terminals);
+                       uint32_t terminals);
 
 }  // namespace mneme

@@ -20,6 +20,8 @@ namespace mneme {
 namespace {
 
 constexpr double kNanosecond = 1e-9;
+// A client that connects and says nothing keeps one of them, for the library's time-out.
+constexpr size_t kThreads = 4;
 
 // What /proc says of this process now. 0: nothing.
 double resident_bytes() {
@@ -129,7 +131,7 @@ Result<std::unique_ptr<MetricsPage>> MetricsPage::open(uint16_t port, Collect co
   page->collector_ = std::make_shared<Collector>(std::move(collect));
   // The library tells its errors by exceptions.
   try {
-    page->exposer_ = std::make_unique<prometheus::Exposer>(fmt::format("127.0.0.1:{}", port), 1);
+    page->exposer_ = std::make_unique<prometheus::Exposer>(fmt::format("127.0.0.1:{}", port), kThreads);
   } catch (const std::exception& error) {
     return failed(
         "no metrics can be served on 127.0.0.1:{}: {}; the port is taken, or not this user's: name another "

@@ -89,10 +89,12 @@ std::string_view title_of(OptionGroup group) {
 
 std::string help_for(const OptionRow& row, const CLI::App& command, std::string_view workload) {
   const auto is_command = [&](std::string_view word) {
-    return command.get_parent() != nullptr &&
-           !command.get_parent()
-                ->get_subcommands([&](const CLI::App* each) { return each->get_name() == word; })
-                .empty();
+    return command.get_parent() != nullptr && !command.get_parent()
+                                                   ->get_subcommands([&](const CLI::App* each) {
+                                                     return each->get_name() == word &&
+                                                            !each->get_group().empty();
+                                                   })
+                                                   .empty();
   };
   const std::string all = row.help_text();
   std::string text;

@@ -658,15 +658,16 @@ bool is_any_given(const CLI::App& command, OptionGroup group) {
 CLI::Option* OptionTaker::function(std::string_view name,
                                    const std::function<void(const std::string&)>& sets) const {
   const OptionRow& row = option_row(name);
-  return finish(row, command_->add_option_function<std::string>(std::string(name), sets, row.help_text()));
+  return finish(row, command_->add_option_function<std::string>(std::string(name), sets, row.help_text()),
+                false);
 }
 
-CLI::Option* OptionTaker::finish(const OptionRow& row, CLI::Option* option) {
+CLI::Option* OptionTaker::finish(const OptionRow& row, CLI::Option* option, bool is_whole) {
   if (row.is_required) option->required();
   if (row.delimiter != 0) option->delimiter(row.delimiter);
   if (row.unit != OptionUnit::kNone) {
-    option->transform(
-        CLI::Validator([unit = row.unit](std::string& text) { return convert_to(unit, text); }, ""));
+    option->transform(CLI::Validator(
+        [unit = row.unit, is_whole](std::string& text) { return convert_to(unit, is_whole, text); }, ""));
   }
   if (row.check != nullptr) option->check(row.check());
   if (row.shows_default) option->capture_default_str();

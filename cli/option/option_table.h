@@ -74,16 +74,17 @@ class OptionTaker {
   CLI::Option* operator()(std::string_view name, Value& sets) const {
     const OptionRow& row = option_row(name);
     if constexpr (std::same_as<Value, bool>) {
-      return finish(row, command_->add_flag(std::string(name), sets, row.help_text()));
+      return finish(row, command_->add_flag(std::string(name), sets, row.help_text()), false);
     } else {
-      return finish(row, command_->add_option(std::string(name), sets, row.help_text()));
+      return finish(row, command_->add_option(std::string(name), sets, row.help_text()),
+                    std::integral<Value>);
     }
   }
   // The same for an option whose text goes through a function.
   CLI::Option* function(std::string_view name, const std::function<void(const std::string&)>& sets) const;
 
  private:
-  static CLI::Option* finish(const OptionRow& row, CLI::Option* option);
+  static CLI::Option* finish(const OptionRow& row, CLI::Option* option, bool is_whole);
 
   CLI::App* command_;
 };

@@ -20,40 +20,47 @@ constexpr NamedUnit kSizes[] = {{"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB
 struct OwnUnit {
   std::span<const NamedUnit> units;
   double size;
+  const char* name;
   const char* examples;
 };
 
 OwnUnit own_unit(OptionUnit unit) {
   switch (unit) {
     case OptionUnit::kSeconds:
-      return {kTimes, 1, "10, 10s, 500ms or 2min"};
+      return {kTimes, 1, "seconds", "10, 10s, 500ms or 2min"};
     case OptionUnit::kMicroseconds:
-      return {kTimes, 1e-6, "250, 250us or 2ms"};
+      return {kTimes, 1e-6, "microseconds", "250, 250us or 2ms"};
     case OptionUnit::kBytes:
-      return {kSizes, 1, "4096, 64KiB or 4MiB"};
+      return {kSizes, 1, "bytes", "4096, 64KiB or 4MiB"};
     case OptionUnit::kMebibytes:
-      return {kSizes, 1048576, "64, 64MiB or 2GiB"};
+      return {kSizes, 1048576, "MiB", "64, 64MiB or 2GiB"};
     case OptionUnit::kNone:
       break;
   }
-  return {{}, 1, ""};
+  return {{}, 1, "", ""};
 }
 
 }  // namespace
 
-std::string convert_to(OptionUnit unit, std::string& text) {
+std::string convert_to(OptionUnit unit, bool whole, std::string& text) {
+  const size_t colon = text.rfind(':');
+  const size_t begin = colon == text.npos ? 0 : colon + 1;
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] = std::from_chars(text.data() + begin, text.data() + text.size(), number);
   const std::string_view name(end, static_cast<size_t>(text.data() + text.size() - end));
-  if (error != std::errc() || name.empty()) return "";
+  // A letter behind the 0 alone makes another base.
+  if (error != std::errc() || name.empty() || name.starts_with('x') || name.starts_with('X')) return "";
   const OwnUnit own = own_unit(unit);
   for (const NamedUnit& each : own.units) {
     if (each.name != name) continue;
     const double converted = number * each.size / own.size;
-    const double whole = std::round(converted);
+    const double rounded = std::round(converted);
     // 0.1s is 100 ms, and not 99.99...
-    text =
-        std::abs(converted - whole) < 1e-6 ? fmt::format("{:.0f}", whole) : fmt::format("{:.9g}", converted);
+    const bool is_whole = std::abs(converted - rounded) <= 1e-9 * std::abs(converted);
+    if (whole && !is_whole)
+      return fmt::format("{} is no whole number of {}: say {}", text, own.name, own.examples);
+    text = text.substr(0, begin) +
+           (is_whole ? fmt::format("{:.0f}", rounded) : fmt::format("{:.12g}", converted));
     return "";
   }
   return fmt::format("{} has no unit that is known here: say {}", text, own.examples);

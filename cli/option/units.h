@@ -9,8 +9,9 @@ namespace mneme {
 
 enum class OptionUnit : uint8_t { kNone, kSeconds, kMicroseconds, kBytes, kMebibytes };
 
-// Replaces a number with a unit by the number in the option's own. Other texts ("auto", "replay:5") stay as
-// they are. Returns what is wrong with it; empty: nothing.
-std::string convert_to(OptionUnit unit, std::string& text);
+// Replaces a number with a unit by the number in the option's own, also behind a word ("replay:5s"). Other
+// texts ("auto", "0x1000") stay as they are. `whole`: the option takes no fractions. Returns what is wrong
+// with the text; empty: nothing.
+std::string convert_to(OptionUnit unit, bool whole, std::string& text);
 
 }  // namespace mneme

@@ -100,6 +100,10 @@ Result<KafkaClient> make_client(rd_kafka_type_t type, const ReplicatedLogOptions
   rd_kafka_t* client = rd_kafka_new(type, configuration, why.data(), why.size());
   if (client == nullptr) {
     rd_kafka_conf_destroy(configuration);
+    if (!options.key_file.empty()) {
+      return invalid_argument("--log-key {}: the Kafka library cannot connect so: {}", options.key_file,
+                              why.data());
+    }
     return failed("the Kafka library can't be used: {}", why.data());
   }
   return KafkaClient(client);

@@ -169,6 +169,17 @@ namespace {
 constexpr std::string_view kNatsAccess[] = {"user",   "password",        "token",   "credentials", "tls",
                                             "tls_ca", "tls_certificate", "tls_key", "tls_hostname"};
 
+// Addresses without the names and passwords in them, for errors.
+std::string shown_servers(std::string text) {
+  for (size_t at = 0; (at = text.find("//", at)) != text.npos;) {
+    at += 2;
+    const size_t end = std::min(text.find(',', at), text.size());
+    const size_t user = text.rfind('@', end);
+    if (user != text.npos && user >= at && user < end) text.erase(at, user + 1 - at);
+  }
+  return text;
+}
+
 // Tells the library who the engine is, and how to encrypt.
 Result<void> show_access(natsOptions* options, const std::string& key_file) {
   const Result<ServerAccess> access = ServerAccess::read(key_file, kNatsAccess);
@@ -181,6 +192,13 @@ Result<void> show_access(natsOptions* options, const std::string& key_file) {
   if (value("user").empty() != value("password").empty())
     return invalid_argument("--log-key {}: user and password belong together: say both, or neither",
                             key_file);
+  const int identities = static_cast<int>(!value("user").empty()) +
+                         static_cast<int>(!value("token").empty()) +
+                         static_cast<int>(!value("credentials").empty());
+  if (identities > 1) {
+    return invalid_argument(
+        "--log-key {}: it says more than once who the engine is: user, token or credentials", key_file);
+  }
   if (value("tls_certificate").empty() != value("tls_key").empty()) {
     return invalid_argument("--log-key {}: tls_certificate and tls_key belong together: say both, or neither",
                             key_file);
@@ -281,7 +299,7 @@ Result<std::unique_ptr<NatsConnection>> NatsConnection::open(const ReplicatedLog
           raw, [](natsConnection*, natsSubscription*, natsStatus, void*) {}, nullptr)};
   const auto not_addresses = [&](natsStatus why) {
     return invalid_argument("--log-server {}: {}: say nats://HOST:PORT, with commas between several",
-                            options.servers, natsStatus_GetText(why));
+                            shown_servers(options.servers), natsStatus_GetText(why));
   };
   for (const natsStatus each : accepted) {
     if (each != NATS_OK) return not_addresses(each);
@@ -301,10 +319,11 @@ Result<std::unique_ptr<NatsConnection>> NatsConnection::open(const ReplicatedLog
         "the NATS servers at {} refuse the engine, or it refuses them: {}; --log-key FILE says who it is, "
         "and by "
         "whom their certificates are signed",
-        options.servers, natsStatus_GetText(connected));
+        shown_servers(options.servers), natsStatus_GetText(connected));
   }
   if (connected != NATS_OK) {
-    return failed("no NATS server answers at {}: {}", options.servers, natsStatus_GetText(connected));
+    return failed("no NATS server answers at {}: {}", shown_servers(options.servers),
+                  natsStatus_GetText(connected));
   }
   return std::unique_ptr<NatsConnection>(new NatsConnection(options, connection));
 }

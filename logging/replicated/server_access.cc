@@ -44,6 +44,8 @@ Result<ServerAccess> ServerAccess::read(const std::string& path, std::span<const
           "password); the names are {}, and what begins with one that ends with a dot",
           path, number, fmt::join(names, ", "));
     }
+    if (trimmed(line.substr(equals + 1)).empty())
+      return invalid_argument("--log-key {}, line {}: {} has no value", path, number, name);
     if (!access.value(name).empty())
       return invalid_argument("--log-key {}, line {}: {} is there twice", path, number, name);
     access.values_.emplace_back(name, trimmed(line.substr(equals + 1)));

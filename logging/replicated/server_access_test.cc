@@ -46,6 +46,7 @@ TEST_F(ServerAccessTest, RefusalsRepeatNoSecret) {
     EXPECT_NE(message.find("line 2"), std::string::npos) << message;
     EXPECT_EQ(message.find("hunter2"), std::string::npos) << message;
   }
+  EXPECT_NE(error("user=").find("user has no value"), std::string::npos);
   EXPECT_NE(error("user=x\nuser=hunter2").find("user is there twice"), std::string::npos);
   EXPECT_FALSE(read("user=x", 0644).ok());
   EXPECT_FALSE(ServerAccess::read(directory_.path() + "/none", kNames).ok());

@@ -63,7 +63,9 @@ class Server::State final : public SessionHost {
 
   std::optional<ServerAddress> address_;
   std::string socket_path_;
-  Counters counters_;
+  // Written by the accepting thread, read by any: counts to look at, relaxed.
+  std::atomic<uint64_t> accepted_{0};
+  std::atomic<uint64_t> refused_{0};
 
  private:
   struct Help {
@@ -217,7 +219,7 @@ void Server::State::accept(int listening) {
   if (present >= options_.connections + kMostRefusedAtOnce) {
     ::close(descriptor);
     clients_.fetch_sub(1, std::memory_order_relaxed);
-    ++counters_.refused;
+    refused_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   ClientLink link = link_of(descriptor);
@@ -225,9 +227,9 @@ void Server::State::accept(int listening) {
     link.refusal =
         fmt::format("sorry, too many clients already: {} are connected, as many as --connections allows",
                     options_.connections);
-    ++counters_.refused;
+    refused_.fetch_add(1, std::memory_order_relaxed);
   } else {
-    ++counters_.clients;
+    accepted_.fetch_add(1, std::memory_order_relaxed);
   }
   const uint32_t id = next_id_++;
   const auto secret = static_cast<uint32_t>(unforeseen_number());
@@ -328,7 +330,7 @@ void Server::give_way() {
   state_->give_way();
 }
 Server::Counters Server::counters() const {
-  return state_->counters_;
+  return {state_->accepted_.load(std::memory_order_relaxed), state_->refused_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace mneme

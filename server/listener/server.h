@@ -87,7 +87,7 @@ class Server {
     uint64_t clients = 0;  // accepted
     uint64_t refused = 0;
   };
-  Counters counters() const;
+  Counters counters() const;  // any thread
 
  private:
   class State;

@@ -71,6 +71,11 @@ tls {{ cert_file: "{cls.place}/server.crt", key_file: "{cls.place}/server.key" }
                 result = self.refuse(FAILED, ["refuse"], *self.run_on(self.folder / name, key))
                 self.assertNotIn(SECRET, result.stderr)
                 self.assertFalse((self.folder / name / "MANIFEST").exists())
+        # What an address says of a user is not repeated.
+        with_user = self.servers.replace("nats://", f"nats://engine:{SECRET}-not@")
+        result = self.refuse(FAILED, [self.servers], "run", "smallbank", "--transactions", 10, "--log-device", "nats", "--log-server", with_user,
+                             "--log-replicas", 1, "--data-dir", self.folder / "url")
+        self.assertNotIn(SECRET, result.stderr)
         # A name that the certificate does not have.
         self.refuse(FAILED, ["refuse"], *self.run_on(self.folder / "host", self.key_file("d", tls_hostname="example.org")))
 
@@ -81,10 +86,17 @@ tls {{ cert_file: "{cls.place}/server.crt", key_file: "{cls.place}/server.key" }
                            (["line 5", "the names are user, password"], self.key_file("f", passwort=SECRET)),
                            (["tls is required, or left out"], self.key_file("h", tls="yes")),
                            (["tls_certificate and tls_key belong together"], self.key_file("i", tls_key=f"{self.place}/other.key")),
+                           (["more than once who the engine is"], self.key_file("j", token="t")),
+                           (["tls has no value"], self.key_file("k", tls="")),
                            (["tls_ca"], self.key_file("g", tls_ca="/none"))]:
             with self.subTest(words=words):
                 result = self.refuse(BAD_ARGUMENTS, words, *self.run_on(self.folder / "db", key))
                 self.assertNotIn(SECRET, result.stderr)
+        lacking = self.folder / "lacking"
+        lacking.write_text("security.protocol=SASL_SSL\nsasl.mechanisms=SCRAM-SHA-256\nssl.ca.location=/none\n")
+        lacking.chmod(0o600)
+        self.refuse(BAD_ARGUMENTS, [lacking, "the Kafka library cannot connect so"], "run", "smallbank", "--transactions", 10, "--log-device", "kafka",
+                    "--log-server", "127.0.0.1:1", "--log-replicas", 1, "--data-dir", self.folder / "db", "--log-key", lacking)
         kafka = self.folder / "kafka"
         kafka.write_text(f"security.protocol=no such\nsasl.password={SECRET}\n")
         kafka.chmod(0o600)

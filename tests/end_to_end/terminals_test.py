@@ -33,10 +33,11 @@ class Terminals(EndToEndTest):
         self.assertAlmostEqual(sum(part["share_percent"] for part in book["audit"].values()), 100)
         ran = self.report("run", "smallbank", "--transactions", 1000, "--log", "off")
         self.assertIsNone(ran["by_the_book"]["measure"])
-        self.assertEqual(ran["by_the_book"]["audit"]["balance"]["asked_percent"], 15)
+        self.assertEqual(ran["by_the_book"]["audit"]["balance"]["least_percent"], 15)
 
     def test_refusals(self):
         self.refuse(BAD_ARGUMENTS, ["smallbank has none"], "run", "smallbank", "--terminals", 1, "--log", "off")
+        self.refuse(BAD_ARGUMENTS, ["say --duration in place of --transactions"], "run", "tpcc", "--terminals", 1, "--transactions", 5, "--log", "off")
         self.refuse(BAD_ARGUMENTS, ["--terminals are users who wait"], "run", "tpcc", "--terminals", 1, "--rate", 5, "--log", "off")
         self.refuse(BAD_ARGUMENTS, ["--metrics is of a standby that serves"], "follow", self.folder / "none", "--metrics", 0)
 

@@ -16,13 +16,16 @@ struct TerminalRules {
     double keying_seconds = 0;
     double think_seconds = 0;             // on average
     double longest_response_seconds = 0;  // of 90 percent of the calls
+    double least_percent = 0;             // of all calls; 0: whatever the others leave
   };
   std::vector<Times> times;  // by ProcedureId
 
-  // What the specification counts: committed calls of `counted` a minute, under the name `measure`. Each
+  // What the specification counts: committed calls of `counted` a minute, under the name `measure`, where all
+  // comes from `users` terminals a warehouse. Each
   // warehouse, with its ten terminals, can have `most_per_minute` of them.
   ProcedureId counted;
   std::string_view measure;
+  uint32_t users = 0;
   double most_per_minute = 0;
 
   static constexpr double kLongestThink = 10;  // times the mean

@@ -28,11 +28,13 @@ std::vector<MixShare> Tpcc::mix() const {
 }
 
 const TerminalRules* Tpcc::terminal_rules() const {
-  // Keying, thinking, and the response time of 90 percent (5.2.5.7), in the order of Procedure.
+  // Keying, thinking, the response time of 90 percent (5.2.5.7) and the least share (5.2.3), in the order of
+  // Procedure.
   static const TerminalRules rules{
-      .times = {{18, 12, 5}, {3, 12, 5}, {2, 10, 5}, {2, 5, 5}, {2, 5, 20}},
+      .times = {{18, 12, 5, 0}, {3, 12, 5, 43}, {2, 10, 5, 4}, {2, 5, 5, 4}, {2, 5, 20, 4}},
       .counted = id_of(Procedure::kNewOrder),
       .measure = "tpmC",
+      .users = 10,
       .most_per_minute = 12.86,
   };
   return &rules;
