@@ -17,8 +17,8 @@ namespace mneme {
 namespace {
 
 // This program's path, and `arguments` behind it as a child's.
-struct Program {
-  explicit Program(std::vector<std::string>& arguments) : path(4096, '\0') {
+struct Restart {
+  explicit Restart(std::vector<std::string>& arguments) : path(4096, '\0') {
     const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
     CHECK(length > 0);
     path.resize(static_cast<size_t>(length));
@@ -55,7 +55,7 @@ Result<ChildProcess> ChildProcess::start(std::vector<std::string> arguments, siz
     arguments.push_back(std::to_string(ends[1]));
   }
 
-  Program program(arguments);
+  Restart program(arguments);
   pid_t pid = -1;
   const int error = posix_spawn(&pid, program.path.c_str(), nullptr, nullptr, program.argv.data(), environ);
   close_child_ends();
@@ -67,7 +67,7 @@ Result<ChildProcess> ChildProcess::start_told(std::vector<std::string> arguments
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return failed("cannot make a pipe for the child process: {}", std::strerror(errno));
-  Program program(arguments);
+  Restart program(arguments);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {

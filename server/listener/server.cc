@@ -330,7 +330,8 @@ void Server::give_way() {
   state_->give_way();
 }
 Server::Counters Server::counters() const {
-  return {state_->accepted_.load(std::memory_order_relaxed), state_->refused_.load(std::memory_order_relaxed)};
+  return {state_->accepted_.load(std::memory_order_relaxed),
+          state_->refused_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace mneme
