@@ -139,7 +139,8 @@ class AtomicityTests {
     };
     // All that a New-Order writes.
     const std::string queries[] = {
-        fmt::format("SELECT d_next_o_id FROM district WHERE {}", fmt::format(fmt::runtime(place), "d")),
+        fmt::format("SELECT d_next_o_id FROM district WHERE d_w_id = {} AND d_id = {}", key.warehouse,
+                    key.district),
         count("orders", "o"), count("new_order", "no"), count("order_line", "ol"),
         fmt::format("SELECT sum(s_quantity), sum(s_ytd), sum(s_order_cnt) FROM stock WHERE s_w_id = {} AND "
                     "s_i_id IN ({})",

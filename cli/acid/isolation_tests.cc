@@ -308,11 +308,14 @@ class IsolationTests {
     if (changed->size() != 2)
       return failed("the target lacks the item {} or {}, which TPC-C's population has", x, y);
     seen.changed = {hundredths_of((*changed)[0]), hundredths_of((*changed)[1])};
-    for (bool again = !*done; again;) {
-      const Result<bool> ordered = order_items(
+    bool ordered = *done;
+    for (uint32_t attempt = 0; !ordered; ++attempt) {
+      if (attempt == kMostBegins)
+        return failed("the server refuses a New-Order again and again, with nothing beside it");
+      const Result<bool> again = order_items(
           *session, key, x, y, [] {}, seen.again);
-      if (!ordered) return ordered.error();
-      again = !*ordered;
+      if (!again) return again.error();
+      ordered = *again;
     }
     const Result<std::array<int64_t, 2>> after = read_prices(x, y);
     if (!after) return after.error();

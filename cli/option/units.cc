@@ -48,8 +48,8 @@ std::string convert_to(OptionUnit unit, bool whole, std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data() + begin, text.data() + text.size(), number);
   const std::string_view name(end, static_cast<size_t>(text.data() + text.size() - end));
-  // A letter behind the 0 alone makes another base.
-  if (error != std::errc() || name.empty() || name.starts_with('x') || name.starts_with('X')) return "";
+  const bool is_hexadecimal = std::string_view(text).substr(begin).starts_with("0x");
+  if (error != std::errc() || name.empty() || is_hexadecimal) return "";
   const OwnUnit own = own_unit(unit);
   for (const NamedUnit& each : own.units) {
     if (each.name != name) continue;
