@@ -158,7 +158,6 @@ class Replicated(EndToEndTest):
         data = ("--data-dir", self.data)
         self.refuse(BAD_ARGUMENTS, ["--log-server"], "run", *SMALL, *data, "--log-device", "nats")
         self.refuse(BAD_ARGUMENTS, ["--log-stream"], "run", *SMALL, *data, "--log-stream", "x")
-        self.refuse(BAD_ARGUMENTS, ["--log-key"], "run", *SMALL, *data, *self.device("--log-key", "x"))
         self.refuse(BAD_ARGUMENTS, ["--log-stream"], "run", *SMALL, *data, *self.device("--log-stream", "a.b"))
         self.refuse(BAD_ARGUMENTS, ["--log-replicas", "5 copies"], "run", *SMALL, *data, *self.device("--log-replicas", 5))
         self.refuse(BAD_ARGUMENTS, ["epoch"], "run", *SMALL, *data, *self.device("--log-buffer", "epoch"))
