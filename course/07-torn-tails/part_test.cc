@@ -19,7 +19,6 @@ using Bytes = std::vector<std::byte>;
 
 constexpr size_t kUsed = 2100;  // so that the payload ends in the fifth of eight sectors
 constexpr size_t kUsedSectors = (kBlockHeaderBytes + kUsed + kSectorBytes - 1) / kSectorBytes;
-constexpr size_t kSectors = kBlockBytes / kSectorBytes;
 
 void put(Bytes& to, size_t at, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) to[at + i] = static_cast<std::byte>(value >> 8 * i);
