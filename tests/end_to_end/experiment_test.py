@@ -24,7 +24,7 @@ class Experiment(EndToEndTest):
 
     def test_list(self):
         told = self.report("experiment", "list")
-        self.assertEqual(len(told["figures"]), 51)
+        self.assertEqual(len(told["figures"]), 50)
         text = self.succeed("experiment", "list").stdout
         for figure in told["figures"]:
             self.assertIn(figure["name"], text)
