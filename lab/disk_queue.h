@@ -24,7 +24,7 @@ struct UnsyncedSector {
   std::vector<std::byte> bytes;
 };
 
-// Of a disk that outlives its queues.
+// What a disk keeps while its queues come and go.
 struct DiskState {
   Journal* journal = nullptr;              // nullptr: nobody looks
   std::vector<UnsyncedSector> unsynced{};  // in the order of the writes

@@ -114,7 +114,7 @@ TEST(Laboratory, ACheckpointIsWhereRecoveryBegins) {
   EXPECT_TRUE(answered["verdict"]["rows_are_as_they_were"]);
 }
 
-// Of a record that is larger than a sector, some sectors may reach the medium without the others.
+// A record can be larger than a sector. Then some of its sectors may reach the medium without the others.
 TEST(Laboratory, AWriteMayBeTorn) {
   std::string text(3000, 'x');
   Json request = {{"setup", "CREATE TABLE note (id INT PRIMARY KEY, said VARCHAR(4000) NOT NULL);"},

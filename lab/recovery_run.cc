@@ -58,7 +58,7 @@ Result<Json> describe_disk(const std::string& directory, const Manifest& manifes
       }
       blocks.push_back(std::move(shown));
     }
-    // Of a file that is mostly empty the beginning tells as much.
+    // Empty blocks at a file's end look alike: the list shows the first ones alone.
     while (blocks.size() > kShownBlocks && blocks.back()["state"] == "empty") blocks.erase(blocks.size() - 1);
     segments.push_back({{"segment", entry.number}, {"file", entry.file}, {"blocks", std::move(blocks)}});
   }

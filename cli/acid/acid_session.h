@@ -41,7 +41,7 @@ class AcidSession {
   // The same, of a procedure that is to raise an error. Returns its SQLSTATE; empty: it raised none.
   Result<std::string> settle_error(const std::string& sql);
   Result<std::vector<TextRow>> rows(const std::string& sql);
-  // Whether a count is above 0. Nothing: the server does not answer that.
+  // Returns whether the count is above 0; nullopt if the server refuses the statement.
   std::optional<bool> try_count(const std::string& sql);
   void roll_back();
   // The number by which the server's own views name it; empty: it has none.
@@ -75,7 +75,7 @@ class Beside {
  private:
   Result<TextRow> run();
   Result<std::optional<TextRow>> attempt();
-  // Nothing: the server has no such view.
+  // Returns nullopt if the server has no view of its sessions.
   static std::optional<bool> waits_for_lock(AcidSession& watcher, const std::string& process);
 
   AcidSession session_;  // the thread's, but for process()

@@ -13,7 +13,7 @@ function apply(rows, changes) {
   }
 }
 
-// Of the work: rows, what the last step changed in them, statements, records, positions, and the disk.
+// The state of the work: rows, what the last step changed in them, statements, records, positions, and the disk.
 export function stateOfWork(forward, at) {
   const state = { rows: rowsOf(forward.first_rows), changed: [], statements: [], records: [], segments: new Map(), drawn: forward.begin, filled: forward.begin, written: forward.begin,
     durable: forward.begin };
@@ -73,7 +73,7 @@ export function stateOfWork(forward, at) {
   return state;
 }
 
-// Of the replay: rows, what the last step changed, which records have been begun and done, and the pieces by block and lane.
+// The state of the replay: rows, what the last step changed, which records have been begun and done, and the pieces by block and lane.
 export function stateOfRecovery(recovery, at) {
   const state = { rows: rowsOf(recovery.first_rows), changed: [], begun: new Set(), done: new Set(), lanes: new Map(), now: null, block: null };
   const left = new Map();  // pieces that have not run, by record, as far as they are known

@@ -94,7 +94,7 @@ void SegmentSupply::run() {
   }
 }
 
-// Of threads that use the supply there is one at a time.
+// One thread at a time uses the supply.
 void SegmentSupply::make_at_need(size_t count) {
   while (prepared_.size() < count && !failure_) {
     auto made = make_next();

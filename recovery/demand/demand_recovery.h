@@ -70,7 +70,7 @@ class DemandRecovery final : public AccessGate {
   void start();
   // Whether all is settled. Once true, it stays so.
   bool is_settled() const { return is_settled_.load(std::memory_order_acquire); }
-  // Of the pieces that have run, as far as it was seen lately: 1 once all have.
+  // The share of the pieces that have run, as thread 0 saw it last; 1 once all have.
   double settled_share() const { return is_settled() ? 1 : share_.load(std::memory_order_relaxed); }
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   // Waits for the end. An error says why replay could not go on.
