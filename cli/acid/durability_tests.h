@@ -24,8 +24,9 @@ struct DurabilityTest {
   uint32_t clients = 4;
 };
 
-// Returns nullopt if Ctrl-C came before the first crash. The rounds are numbered from `first_round` on, and no
-// earlier round on these tables may have had one of the numbers: a number chooses the calls (bench_driver.h).
+// Returns nullopt if Ctrl-C came before the first crash. The rounds are numbered from `first_round` on. No
+// earlier round on these tables may have had one of these numbers, since a number chooses the calls
+// (bench_driver.h).
 // `target` says where the server answers; after a crash the test puts the new place there.
 Result<std::optional<AcidFinding>> test_durability(const DurabilityTest& test, const Workload& workload,
                                                    const Program& program, CrashableServer& server,
