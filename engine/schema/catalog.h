@@ -28,6 +28,10 @@ using TableId = StrongId<struct TableIdTag>;
 using ColumnId = StrongId<struct ColumnIdTag>;
 using IndexId = StrongId<struct IndexIdTag>;
 
+// Whether a column is an identity: its values come from its sequence, and an INSERT may give others, or may
+// not. For the binder and the catalogs: the engine doesn't read it.
+enum class Identity : uint8_t { kNone, kByDefault, kAlways };
+
 struct Column {
   std::string name;
   Type type;
@@ -36,6 +40,7 @@ struct Column {
   std::string initial = {};
   // The sequence that is dropped with the column, as SERIAL's; empty: there is none.
   std::string sequence = {};
+  Identity identity = Identity::kNone;
 
   bool operator==(const Column&) const = default;
 };
@@ -70,6 +75,9 @@ struct ForeignKey {
   std::vector<ColumnId> referenced_columns;  // a whole key of one of its unique indexes
   ForeignKeyAction on_delete = ForeignKeyAction::kNoAction;
   ForeignKeyAction on_update = ForeignKeyAction::kNoAction;
+  // As declared. Each statement is checked all the same.
+  bool deferrable = false;
+  bool deferred = false;
 
   bool operator==(const ForeignKey&) const = default;
 };

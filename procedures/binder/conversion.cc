@@ -8,6 +8,7 @@
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/type_oids.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -222,6 +223,8 @@ Type array_type_of(const Type& element) {
   Type array = text_type();
   array.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
   array.is_zoned = element.is_zoned;
+  if (is_name(element)) array.precision = element.precision;
+  if (element == kOidType) array.precision = kOidArrayPrecision;
   return array;
 }
 
@@ -310,6 +313,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
       expr.type.is_text = target.is_text;
     expr.type.elements = target.elements;
     expr.type.is_zoned = target.is_zoned;
+    expr.type.precision = target.precision;
     Expr cast = convert(std::move(expr), target);
     // A char(n) is cut, or filled up with blanks.
     if (cast.type.kind == TypeKind::kChar && cast.type.length < target.length)

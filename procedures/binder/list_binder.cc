@@ -1,5 +1,6 @@
 // ExpressionBinder's casts, comparisons, lists, arrays and patterns: =, IN, = ANY, subscripts, LIKE.
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/ascii.h"
@@ -253,6 +254,11 @@ std::optional<syntax::Expr> ExpressionBinder::any_of_parameter(const syntax::Exp
                         array.args[0].kind == syntax::ExprKind::kParameter;
   if (!is_typed || expr.op != Op::kEqual || expr.is_all) return std::nullopt;
   const bool has_own_digits = array.type.base == "numeric" && array.type.modifiers.empty();
+  // Arrays of what only the catalogs have are texts.
+  static constexpr std::array<std::string_view, 5> kOfCatalogs = {"oid", "xid", "cid", "name", "\"char\""};
+  const std::string& base = array.type.base;
+  if (base.starts_with("reg") || std::ranges::find(kOfCatalogs, base) != kOfCatalogs.end())
+    return std::nullopt;
   if (has_own_digits || !array.type.table.empty()) return std::nullopt;
   const VariableId parameter = names_.parameter(array.args[0]);
   const Type wanted = names_.read_type(array.type);

@@ -356,6 +356,7 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
   for (size_t i = 0; i < given.size(); ++i) {
     const Column& column = table.columns[i];
     const bool is_given = given[i] != nullptr && given[i]->kind != syntax::ExprKind::kDefault;
+    if (is_given && !from.gives_identities) check_not_generated(column, given[i]->where);
     if (!is_given && !column.nullable && column.initial.empty() && missing == nullptr) missing = &column;
     to.values.push_back(is_given ? binder.bind_for(*given[i], column.type, column.name)
                                  : bind_initial(column, from.where));
@@ -365,6 +366,12 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
     refuse_as(sqlstate::kNotNull, from.where, "INSERT gives no value for {}.{}, which is NOT NULL",
               table.name, missing->name);
   }
+}
+
+void check_not_generated(const Column& column, ir::SourceLocation where) {
+  if (column.identity != Identity::kAlways) return;
+  refuse_as(sqlstate::kGeneratedAlways, where, "cannot insert a non-DEFAULT value into column \"{}\"",
+            column.name);
 }
 
 Expr OperationBinder::bind_initial(const Column& column, ir::SourceLocation where) {
@@ -400,6 +407,10 @@ void OperationBinder::bind_update(const syntax::Operation& from, ir::Operation& 
     }
     const Column& definition = table.column(*column);
     const bool is_default = from.values[i].kind == syntax::ExprKind::kDefault;
+    if (!is_default && !from.gives_identities && definition.identity == Identity::kAlways) {
+      refuse_as(sqlstate::kGeneratedAlways, from.columns[i].where,
+                "column \"{}\" can only be updated to DEFAULT", definition.name);
+    }
     to.assignments.push_back(
         {*column, is_default ? bind_initial(definition, from.values[i].where)
                              : binder.bind_for(from.values[i], definition.type, definition.name)});

@@ -18,6 +18,9 @@
 
 namespace mneme {
 
+// Refuses a value that a statement gives for a column that is GENERATED ALWAYS AS IDENTITY (428C9).
+void check_not_generated(const Column& column, ir::SourceLocation where);
+
 class OperationBinder {
  public:
   // `ordered` receives the indexes that are read in order.

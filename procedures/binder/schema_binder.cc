@@ -43,6 +43,7 @@ Column bind_column(const syntax::ColumnDefinition& definition, const std::string
               "a column can't be an array: rows have a fixed size; use a table of its own");
   }
   Column column{definition.name.text, type, !definition.not_null, definition.initial_text};
+  column.identity = definition.identity;
   if (definition.is_serial) column.sequence = syntax::sequence_name(table, definition.name.text);
   return column;
 }
@@ -250,6 +251,8 @@ void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalo
   made.referenced = referenced->id;
   made.on_delete = key.on_delete;
   made.on_update = key.on_update;
+  made.deferrable = key.deferrable;
+  made.deferred = key.deferred;
   if (!key.referenced.empty()) {
     made.referenced_columns = find_columns(key.referenced, *referenced);
   } else if (referenced->primary_key) {

@@ -40,6 +40,7 @@ void constraints(const SystemCatalog& catalog, RowMaker& rows) {
       rows.set("conkey", column_numbers(key.columns)).set("confkey", column_numbers(key.referenced_columns));
       rows.set("confupdtype", kActions[static_cast<size_t>(key.on_update)]);
       rows.set("confdeltype", kActions[static_cast<size_t>(key.on_delete)]);
+      rows.set("condeferrable", key.deferrable).set("condeferred", key.deferred);
       if (const IndexDefinition* index = referenced_index(program, key))
         rows.set("conindid", oids::of(index->id));
     }
@@ -56,6 +57,8 @@ void table_constraints(const SystemCatalog& catalog, RowMaker& rows) {
                                 : each.foreign_key != nullptr              ? "FOREIGN KEY"
                                 : oids::is_primary_key(program, *each.key) ? "PRIMARY KEY"
                                                                            : "UNIQUE");
+    if (each.foreign_key != nullptr && each.foreign_key->deferrable) rows.set("is_deferrable", "YES");
+    if (each.foreign_key != nullptr && each.foreign_key->deferred) rows.set("initially_deferred", "YES");
     rows.add();
   }
 }

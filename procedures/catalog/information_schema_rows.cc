@@ -12,11 +12,28 @@ namespace mneme::information_schema_rows {
 
 namespace {
 
+void list_identity(const SystemCatalog& catalog, RowMaker& rows, const Column& column) {
+  const TableDefinition* sequence = catalog.program().catalog.find_table(column.sequence);
+  if (sequence == nullptr) return;
+  const SequenceOptions& options = sequence->sequence;
+  rows.set("identity_start", std::to_string(options.start));
+  rows.set("identity_increment", std::to_string(options.increment));
+  rows.set("identity_minimum", std::to_string(options.least));
+  rows.set("identity_maximum", std::to_string(options.most));
+  rows.set("identity_cycle", options.cycles ? "YES" : "NO");
+}
+
 void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string& relation,
                  const Column& column, int64_t number) {
   rows.set("table_catalog", database_name(catalog)).set("table_name", relation);
   rows.set("column_name", column.name).set("ordinal_position", number);
-  if (!column.initial.empty()) rows.set("column_default", oids::default_expression(column));
+  if (column.identity != Identity::kNone) {
+    rows.set("is_identity", "YES");
+    rows.set("identity_generation", column.identity == Identity::kAlways ? "ALWAYS" : "BY DEFAULT");
+    list_identity(catalog, rows, column);
+  } else if (!column.initial.empty()) {
+    rows.set("column_default", oids::default_expression(column));
+  }
   rows.set("is_nullable", column.nullable ? "YES" : "NO");
   rows.set("data_type", oids::formatted_type(oid_of(column.type), -1));
   rows.set("udt_catalog", database_name(catalog));

@@ -154,6 +154,12 @@ std::string formatted_type(int64_t type, int64_t modifier) {
       if (modifier < 4) return "numeric";
       return fmt::format("numeric({},{})", (modifier - 4) >> 16, (modifier - 4) & 0xffff);
     }
+    case 114:
+      return "json";
+    case 22:
+      return "int2vector";
+    case 30:
+      return "oidvector";
     case kVoidType:
       return "void";
     default:
@@ -185,7 +191,8 @@ std::string index_definition(const Program& program, const IndexDefinition& inde
                      program.catalog.is_ordered(index) ? "btree" : "hash", column_list(table, index.columns));
 }
 
-std::string constraint_definition(const Program& program, const Constraint& constraint) {
+std::string constraint_definition(const Program& program, const Constraint& constraint,
+                                  std::string_view schema) {
   const TableDefinition& table = program.catalog.table(constraint.table);
   if (constraint.check != nullptr) return fmt::format("CHECK (({}))", constraint.check->condition);
   if (constraint.key != nullptr) {
@@ -199,9 +206,10 @@ std::string constraint_definition(const Program& program, const Constraint& cons
     if (action == ForeignKeyAction::kNoAction) return "";
     return fmt::format(" ON {} {}", event, kWords[static_cast<size_t>(action)]);
   };
-  return fmt::format("FOREIGN KEY ({}) REFERENCES {}({}){}{}", column_list(table, key.columns),
+  return fmt::format("FOREIGN KEY ({}) REFERENCES {}{}({}){}{}{}{}", column_list(table, key.columns), schema,
                      shown_name(referenced.name), column_list(referenced, key.referenced_columns),
-                     action("UPDATE", key.on_update), action("DELETE", key.on_delete));
+                     action("UPDATE", key.on_update), action("DELETE", key.on_delete),
+                     key.deferrable ? " DEFERRABLE" : "", key.deferred ? " INITIALLY DEFERRED" : "");
 }
 
 std::string procedure_arguments(const ir::Procedure& procedure) {
@@ -232,11 +240,6 @@ int64_t result_type(const ir::Procedure& procedure) {
 
 namespace {
 
-struct InputFunction {
-  int64_t type;
-  int64_t number;
-  std::string_view name;
-};
 constexpr InputFunction kInputFunctions[] = {
     {16, 1242, "boolin"},        {18, 1245, "charin"},         {19, 34, "namein"},
     {20, 460, "int8in"},         {21, 38, "int2in"},           {23, 42, "int4in"},
@@ -302,13 +305,15 @@ std::string procedure_definition(const Program& program, const ir::Procedure& pr
          fmt::format(" LANGUAGE plpgsql\nAS ${}${}${}$\n", kind, procedure_body(program, procedure), kind);
 }
 
-std::string default_expression(const Column& column) {
+std::string default_expression(const Column& column, std::string_view schema) {
   const std::string& text = column.initial;
   const bool is_quoted = text.size() > 1 && text.front() == '\'' && text.back() == '\'';
   if (is_quoted && column.type.kind == TypeKind::kChar) return text + "::bpchar";
   if (is_quoted) return text + "::" + formatted_type(oid_of(column.type), -1);
   constexpr std::string_view kNext = "nextval('";
-  if (text.starts_with(kNext) && text.ends_with("')")) return text.substr(0, text.size() - 1) + "::regclass)";
+  if (text.starts_with(kNext) && text.ends_with("')"))
+    return fmt::format("{}{}{}::regclass)", kNext, schema,
+                       std::string_view(text).substr(kNext.size(), text.size() - kNext.size() - 1));
   const auto is_of_number = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };
   if (text.size() > 1 && text[0] == '-' &&
       std::ranges::all_of(std::string_view(text).substr(1), is_of_number)) {
@@ -329,6 +334,10 @@ int64_t input_function(int64_t type) {
 std::optional<int64_t> find_input_function(std::string_view name) {
   const auto found = std::ranges::find(kInputFunctions, name, &InputFunction::name);
   return found == std::end(kInputFunctions) ? std::nullopt : std::optional(found->number);
+}
+
+std::span<const InputFunction> input_functions() {
+  return kInputFunctions;
 }
 
 std::string_view input_function_name(int64_t number) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ inline constexpr int64_t kPgCatalog = 11;
 inline constexpr int64_t kPublic = 2200;
 inline constexpr int64_t kInformationSchema = 13000;
 inline constexpr int64_t kOwner = 10;
+inline constexpr int64_t kDatabaseOwner = 6171;  // the role that owns the schema public
 inline constexpr int64_t kDatabase = 16000;
 inline constexpr int64_t kHeap = 2;
 inline constexpr int64_t kBtree = 403;
@@ -27,9 +29,8 @@ inline constexpr int64_t kRecordType = 2249;
 inline constexpr int64_t kTriggerType = 2279;
 inline constexpr int64_t kArrayIn = 750;
 
-inline int64_t of_system_table(uint32_t number) {
-  return 1000 + int64_t{number};
-}
+// PostgreSQL's own number, which clients know, of a table that it has.
+int64_t of_system_table(uint32_t number);
 inline int64_t of(TableId table) {
   return 16384 + int64_t{table.value};
 }
@@ -79,14 +80,24 @@ bool is_primary_key(const Program& program, const IndexDefinition& index);
 // character varying(20), as PostgreSQL's format_type() says.
 std::string formatted_type(int64_t type, int64_t modifier);
 std::string index_definition(const Program& program, const IndexDefinition& index);
-std::string constraint_definition(const Program& program, const Constraint& constraint);
+// `schema`: what stands before a table's name: nothing, or public. where the session's search path has no
+// public.
+std::string constraint_definition(const Program& program, const Constraint& constraint,
+                                  std::string_view schema = {});
 std::string procedure_arguments(const ir::Procedure& procedure);
 // What stands between the dollar quotes.
 std::string procedure_body(const Program& program, const ir::Procedure& procedure);
 // A statement that makes the procedure, as PostgreSQL writes it.
 std::string procedure_definition(const Program& program, const ir::Procedure& procedure);
 // A column's DEFAULT, as PostgreSQL writes it: a constant's type stands behind it.
-std::string default_expression(const Column& column);
+std::string default_expression(const Column& column, std::string_view schema = {});
+// A function that reads a type's values; of type 0: one of arrays.
+struct InputFunction {
+  int64_t type;
+  int64_t number;
+  std::string_view name;
+};
+std::span<const InputFunction> input_functions();
 // The number of the function that reads a type's values, as pg_type has it; 0: the type is not known.
 int64_t input_function(int64_t type);
 // The same by its name, and the name of such a number; an empty one if no type has it.

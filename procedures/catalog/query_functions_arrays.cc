@@ -6,6 +6,9 @@
 
 #include "procedures/catalog/query_functions.h"
 #include "procedures/values/array_text.h"
+#include "procedures/values/numeric.h"
+#include "procedures/values/type_oids.h"
+#include "procedures/values/value_text.h"
 
 namespace mneme {
 
@@ -212,7 +215,28 @@ bool string_to_array(Arguments arguments, Arena& arena, Value& result, SqlError&
   return true;
 }
 
+// The elements as those of another type, whose number is the second argument.
+bool array_as(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  const std::optional<Type> type = type_of_oid(static_cast<uint32_t>(arguments[1].as_int()));
+  if (!type) return fail(error, arena, sqlstate::kInvalidText, "there is no type {}", arguments[1].as_int());
+  for (std::optional<std::string>& element : elements) {
+    if (!element) continue;
+    Type own = *type;
+    if (own.kind == TypeKind::kNumeric) own.scale = digits_after_point(*element);
+    Value value;
+    if (!parse_value(own, *element, arena, value, error)) return false;
+    fmt::memory_buffer text;
+    print_value(own, value, text);
+    element = fmt::to_string(text);
+  }
+  result = array_of(elements, arena);
+  return true;
+}
+
 constexpr QueryFunction kArrayFunctions[] = {
+    {"mneme_array_as", 2, 2, {kArrayType, kSmallNumber}, kArrayType, array_as},
     {"array_append", 2, 2, {kArrayType, kElement}, kArrayType, array_append, false, 0},
     {"array_prepend", 2, 2, {kElement, kArrayType}, kArrayType, array_prepend, false, 1},
     {"array_cat", 2, 2, {kArrayType, kArrayType}, kArrayType, array_cat, false, 0},

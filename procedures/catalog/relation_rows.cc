@@ -33,7 +33,9 @@ void set_column(RowMaker& rows, int64_t relation, const Column& column, size_t n
   rows.set("attrelid", relation).set("attname", column.name).set("attnum", static_cast<int64_t>(number));
   rows.set("atttypid", int64_t{oid_of(column.type)}).set("attlen", int64_t{length_of(column.type)});
   rows.set("atttypmod", int64_t{modifier_of(column.type)}).set("attnotnull", !column.nullable);
-  rows.set("atthasdef", !column.initial.empty());
+  rows.set("atthasdef", !column.initial.empty() && column.identity == Identity::kNone);
+  if (column.identity != Identity::kNone)
+    rows.set("attidentity", column.identity == Identity::kAlways ? "a" : "d");
   if (column.type.kind == TypeKind::kNumeric || column.type.kind == TypeKind::kDecimal) {
     rows.set("attstorage", "m");
   } else if (column.type.is_string() || column.type.is_array) {
@@ -154,9 +156,11 @@ void attributes(const SystemCatalog& catalog, RowMaker& rows) {
 void defaults(const SystemCatalog& catalog, RowMaker& rows) {
   for (const TableDefinition& table : catalog.program().catalog.tables()) {
     for (uint32_t i = 0; i < table.columns.size(); ++i) {
-      if (table.columns[i].initial.empty()) continue;
+      if (table.columns[i].initial.empty() || table.columns[i].identity != Identity::kNone) continue;
       rows.set("oid", oids::default_of(table.id, i)).set("adrelid", oids::of(table.id));
-      rows.set("adnum", int64_t{i} + 1).set("adbin", oids::default_expression(table.columns[i])).add();
+      rows.set("adnum", int64_t{i} + 1)
+          .set("adbin", oids::default_expression(table.columns[i], catalog.schema_prefix()));
+      rows.add();
     }
   }
 }
@@ -185,6 +189,14 @@ void table_list(const SystemCatalog& catalog, RowMaker& rows) {
   }
 }
 
+// Nothing is counted: all of the counters are NULL.
+void counted_tables(const SystemCatalog& catalog, RowMaker& rows) {
+  for (const TableDefinition& table : catalog.program().catalog.tables()) {
+    if (is_sequence(table)) continue;
+    rows.set("relid", oids::of(table.id)).set("relname", table.name).add();
+  }
+}
+
 void index_list(const SystemCatalog& catalog, RowMaker& rows) {
   const Program& program = catalog.program();
   for (const IndexDefinition& index : program.catalog.indexes()) {
@@ -195,12 +207,41 @@ void index_list(const SystemCatalog& catalog, RowMaker& rows) {
 }
 
 void descriptions(const SystemCatalog& catalog, RowMaker& rows) {
+  const std::optional<uint32_t> schemas = catalog.find("pg_catalog", "pg_namespace");
+  rows.set("objoid", oids::kPublic)
+      .set("classoid", oids::of_system_table(*schemas))
+      .set("objsubid", int64_t{0});
+  rows.set("description", "standard public schema").add();
   for (const oids::Description& each : oids::descriptions(catalog.program())) {
     const std::optional<uint32_t> list = catalog.find("pg_catalog", std::string(each.list));
     rows.set("objoid", each.object).set("classoid", oids::of_system_table(*list));
     rows.set("objsubid", each.part).set("description", each.text).add();
   }
 }
+
+namespace {
+
+// A DEFAULT goes with its column, and needs the sequence that it draws from.
+void add_dependencies_of_defaults(const SystemCatalog& catalog, RowMaker& rows) {
+  const Catalog& tables = catalog.program().catalog;
+  const int64_t classes = oids::of_system_table(*catalog.find("pg_catalog", "pg_class"));
+  const int64_t defaults = oids::of_system_table(*catalog.find("pg_catalog", "pg_attrdef"));
+  for (const TableDefinition& table : tables.tables()) {
+    for (uint32_t i = 0; i < table.columns.size(); ++i) {
+      const Column& column = table.columns[i];
+      if (column.initial.empty() || column.identity != Identity::kNone) continue;
+      rows.set("classid", defaults).set("objid", oids::default_of(table.id, i)).set("refclassid", classes);
+      rows.set("refobjid", oids::of(table.id)).set("refobjsubid", int64_t{i} + 1).set("deptype", "a").add();
+      const TableDefinition* sequence =
+          column.sequence.empty() ? nullptr : tables.find_table(column.sequence);
+      if (sequence == nullptr) continue;
+      rows.set("classid", defaults).set("objid", oids::default_of(table.id, i)).set("refclassid", classes);
+      rows.set("refobjid", oids::of(sequence->id)).set("refobjsubid", int64_t{0}).set("deptype", "n").add();
+    }
+  }
+}
+
+}  // namespace
 
 // A sequence that SERIAL made goes with its column.
 void dependencies(const SystemCatalog& catalog, RowMaker& rows) {
@@ -213,9 +254,10 @@ void dependencies(const SystemCatalog& catalog, RowMaker& rows) {
       if (sequence == nullptr) continue;
       rows.set("classid", classes).set("objid", oids::of(sequence->id)).set("refclassid", classes);
       rows.set("refobjid", oids::of(table.id)).set("refobjsubid", static_cast<int64_t>(i + 1));
-      rows.set("deptype", "a").add();
+      rows.set("deptype", table.columns[i].identity == Identity::kNone ? "a" : "i").add();
     }
   }
+  add_dependencies_of_defaults(catalog, rows);
 }
 
 }  // namespace mneme::relation_rows

@@ -22,11 +22,21 @@ std::string milliseconds_of(std::string_view text) {
   return std::string(text);
 }
 
+// The functions that read types' values: pg_type names them.
+void list_input_functions(RowMaker& rows) {
+  for (const oids::InputFunction& each : oids::input_functions()) {
+    rows.set("oid", each.number).set("proname", each.name).set("pronamespace", oids::kPgCatalog);
+    rows.set("prolang", int64_t{12}).set("prokind", "f").set("prorettype", each.type);
+    rows.set("pronargs", int64_t{1}).set("proargtypes", "2275").set("proisstrict", true);
+    rows.set("provolatile", "i").set("prosrc", each.name).add();
+  }
+}
+
 }  // namespace
 
 void namespaces(const SystemCatalog&, RowMaker& rows) {
   rows.set("oid", oids::kPgCatalog).set("nspname", "pg_catalog").add();
-  rows.set("oid", oids::kPublic).set("nspname", "public").add();
+  rows.set("oid", oids::kPublic).set("nspname", "public").set("nspowner", oids::kDatabaseOwner).add();
   rows.set("oid", oids::kInformationSchema).set("nspname", "information_schema").add();
 }
 
@@ -53,10 +63,11 @@ void types(const SystemCatalog&, RowMaker& rows) {
     rows.set("typarray", type.array).set("typcategory", type.category);
     if (std::string_view(type.category) == "S") rows.set("typcollation", oids::kDefaultCollation);
     if (std::string_view(type.category) == "P") rows.set("typtype", "p");
+    if (type.length == -1 && type.array != 0) rows.set("typstorage", type.oid == 1700 ? "m" : "x");
     rows.set("typinput", oids::input_function(type.oid)).add();
     if (type.array == 0) continue;
     rows.set("oid", type.array).set("typname", "_" + std::string(type.name)).set("typcategory", "A");
-    rows.set("typelem", type.oid).set("typinput", oids::kArrayIn).add();
+    rows.set("typelem", type.oid).set("typinput", oids::kArrayIn).set("typstorage", "x").add();
   }
 }
 
@@ -91,12 +102,17 @@ void procedures(const SystemCatalog& catalog, RowMaker& rows) {
     rows.set("prosrc", oids::procedure_body(catalog.program(), procedure));
     rows.add();
   }
+  list_input_functions(rows);
 }
 
 void access_methods(const SystemCatalog&, RowMaker& rows) {
-  rows.set("oid", oids::kHeap).set("amname", "heap").set("amtype", "t").add();
-  rows.set("oid", oids::kBtree).set("amname", "btree").add();
-  rows.set("oid", oids::kHash).set("amname", "hash").add();
+  rows.set("oid", oids::kHeap)
+      .set("amname", "heap")
+      .set("amtype", "t")
+      .set("amhandler", "heap_tableam_handler")
+      .add();
+  rows.set("oid", oids::kBtree).set("amname", "btree").set("amhandler", "bthandler").add();
+  rows.set("oid", oids::kHash).set("amname", "hash").set("amhandler", "hashhandler").add();
 }
 
 void databases(const SystemCatalog& catalog, RowMaker& rows) {

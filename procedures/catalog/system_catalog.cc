@@ -46,11 +46,16 @@ bool SystemCatalog::is_always_empty(uint32_t table) const {
   return system_tables()[table].rows == nullptr;
 }
 
+std::string_view SystemCatalog::schema_prefix() const {
+  for (const Setting& each : settings()) {
+    if (each.name == "search_path" && each.value.find("public") == each.value.npos) return "public.";
+  }
+  return {};
+}
+
 bool SystemCatalog::is_visible(int64_t oid) const {
-  const int64_t number = oid - oids::of_system_table(0);
-  const std::vector<SystemTable>& tables = system_tables();
-  return number < 0 || number >= static_cast<int64_t>(tables.size()) ||
-         tables[static_cast<size_t>(number)].schema == "pg_catalog";
+  const auto table = std::ranges::find(system_tables(), oid, &SystemTable::oid);
+  return table == system_tables().end() || table->schema == "pg_catalog";
 }
 
 std::string SystemCatalog::session_text(std::string_view function, std::string_view otherwise) const {
@@ -79,6 +84,12 @@ std::vector<SystemCatalog::Setting> SystemCatalog::settings() const {
 }
 
 std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const std::string& name) const {
+  // The database's own name may stand in front of the schema's.
+  const std::string database = session_text("current_database", "mneme");
+  for (const std::string& prefix : {database + ".", "\"" + database + "\"."}) {
+    if (name.starts_with(prefix) && name.find('.', prefix.size()) != name.npos)
+      return find_object(type, name.substr(prefix.size()));
+  }
   std::string plain = name;
   for (const std::string_view schema : {"public.", "pg_catalog."}) {
     if (plain.starts_with(schema)) plain.erase(0, schema.size());

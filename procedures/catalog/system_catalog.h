@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "procedures/binder/program.h"
@@ -50,7 +51,19 @@ class SystemCatalog final : public query::ProvidedTables {
   static void set_settings(SessionValues& session, std::span<const Setting> settings);
   std::vector<Setting> settings() const;
 
+  // What set_config() asked for since the last take_wishes(), in its order: the session that runs the query
+  // sets it behind the query.
+  struct Wish {
+    std::string name;
+    std::string value;
+    bool is_local = false;  // for the rest of its block
+  };
+  void wish(Wish wish) const { wishes_.push_back(std::move(wish)); }
+  std::vector<Wish> take_wishes() const { return std::exchange(wishes_, {}); }
+
   const Program& program() const { return program_; }
+  // What names a table of the database's behind its schema: public. where the session's search path lacks it.
+  std::string_view schema_prefix() const;
   // Whether the table or index is found without its schema.
   bool is_visible(int64_t oid) const;
   // What the session's function of that name says, or `otherwise`.
@@ -59,6 +72,7 @@ class SystemCatalog final : public query::ProvidedTables {
  private:
   const Program& program_;
   const SessionValues* const session_;
+  mutable std::vector<Wish> wishes_;  // of the one session that runs the statement
 };
 
 }  // namespace mneme

@@ -10,8 +10,10 @@
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/query_functions.h"
 #include "procedures/catalog/system_catalog.h"
+#include "procedures/catalog/system_rows.h"
 #include "procedures/parser/written_names.h"
 #include "procedures/values/array_text.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme {
 
@@ -43,6 +45,10 @@ struct Definition {
   size_t most;
   Type result;
   Value (*call)(const SystemCatalog& catalog, Arguments arguments, Arena& arena);
+  // Where there is one, NULL for an argument that isn't NULL is this error: it speaks of the first argument.
+  const char* missing_state = nullptr;
+  const char* missing_before = nullptr;
+  const char* missing_behind = "\" does not exist";
 };
 
 Value always_true(const SystemCatalog&, Arguments, Arena&) {
@@ -73,7 +79,9 @@ Value table_is_visible(const SystemCatalog& catalog, Arguments arguments, Arena&
   return Value::of_bool(!arguments[0].is_null() && catalog.is_visible(arguments[0].as_int()));
 }
 
-Value user_name(const SystemCatalog& catalog, Arguments, Arena& arena) {
+Value user_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
+  if (!arguments.empty() && !arguments[0].is_null() && arguments[0].as_int() == oids::kDatabaseOwner)
+    return text_in(arena, "pg_database_owner");
   return text_in(arena, catalog.session_text("current_user", "mneme"));
 }
 
@@ -100,7 +108,7 @@ Value constraint_definition(const SystemCatalog& catalog, Arguments arguments, A
   if (arguments[0].is_null()) return Value::null();
   for (const oids::Constraint& each : oids::constraints(catalog.program())) {
     if (each.oid == arguments[0].as_int())
-      return text_in(arena, oids::constraint_definition(catalog.program(), each));
+      return text_in(arena, oids::constraint_definition(catalog.program(), each, catalog.schema_prefix()));
   }
   return Value::null();
 }
@@ -133,11 +141,18 @@ Value procedure_arguments(const SystemCatalog& catalog, Arguments arguments, Are
 Value class_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const int64_t oid = arguments[0].as_int();
-  if (const TableDefinition* table = oids::table(catalog.program(), oid))
-    return text_in(arena, shown_name(table->name));
-  if (const IndexDefinition* index = oids::index(catalog.program(), oid))
-    return text_in(arena, shown_name(index->name));
-  if (const View* view = oids::view(catalog.program(), oid)) return text_in(arena, shown_name(view->name));
+  const auto shown = [&](const std::string& name) {
+    return text_in(arena, std::string(catalog.schema_prefix()) + shown_name(name));
+  };
+  if (const TableDefinition* table = oids::table(catalog.program(), oid)) return shown(table->name);
+  if (const IndexDefinition* index = oids::index(catalog.program(), oid)) return shown(index->name);
+  if (const View* view = oids::view(catalog.program(), oid)) return shown(view->name);
+  const auto system = std::ranges::find(system_tables(), oid, &SystemTable::oid);
+  if (system != system_tables().end()) {
+    return text_in(arena, system->schema == "pg_catalog"
+                              ? system->name
+                              : fmt::format("{}.{}", system->schema, system->name));
+  }
   return text_in(arena, oid == 0 ? "-" : std::to_string(oid));
 }
 
@@ -170,16 +185,35 @@ Value schema_name(const SystemCatalog&, Arguments arguments, Arena& arena) {
                                                           : std::to_string(oid));
 }
 
-Value to_class(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+Value object_of(const char* type, const SystemCatalog& catalog, Arguments arguments) {
   if (arguments[0].is_null()) return Value::null();
-  const auto object = catalog.find_object("regclass", std::string(arguments[0].as_text()));
+  const std::string_view name = arguments[0].as_text();
+  if (name == "-") return Value::of_int(0);
+  const auto object = catalog.find_object(type, std::string(name));
   return object ? Value::of_int(*object) : Value::null();
 }
-
+Value to_class(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  return object_of("regclass", catalog, arguments);
+}
 Value to_type(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  return object_of("regtype", catalog, arguments);
+}
+Value to_procedure(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  return object_of("regproc", catalog, arguments);
+}
+Value to_schema(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  return object_of("regnamespace", catalog, arguments);
+}
+Value to_role(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  return object_of("regrole", catalog, arguments);
+}
+
+Value set_config(const SystemCatalog& catalog, Arguments arguments, Arena&) {
   if (arguments[0].is_null()) return Value::null();
-  const auto object = catalog.find_object("regtype", std::string(arguments[0].as_text()));
-  return object ? Value::of_int(*object) : Value::null();
+  catalog.wish({std::string(arguments[0].as_text()),
+                arguments[1].is_null() ? std::string() : std::string(arguments[1].as_text()),
+                !arguments[2].is_null() && arguments[2].as_bool()});
+  return arguments[1];
 }
 
 Value array_to_string(const SystemCatalog&, Arguments arguments, Arena& arena) {
@@ -257,6 +291,13 @@ Value array_element(const SystemCatalog&, Arguments arguments, Arena& arena) {
   return text_in(arena, *(*elements)[at]);
 }
 
+Value name_character(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (any_null(arguments)) return Value::null();
+  const std::string_view name = arguments[0].as_text();
+  const auto at = static_cast<size_t>(arguments[1].as_int());
+  return text_in(arena, at < name.size() ? name.substr(at, 1) : std::string_view());
+}
+
 // 1 or 2 of (element, number).
 Value expanded_field(const SystemCatalog&, Arguments arguments, Arena&) {
   if (any_null(arguments)) return Value::null();
@@ -299,13 +340,27 @@ Value bits_right(const SystemCatalog&, Arguments arguments, Arena&) {
   return Value::of_int(arguments[0].as_int() >> by);
 }
 
-Value schemas(const SystemCatalog&, Arguments arguments, Arena& arena) {
+Value schemas(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
+  if (!catalog.schema_prefix().empty()) return text_in(arena, arguments[0].as_bool() ? "{pg_catalog}" : "{}");
   return text_in(arena, arguments[0].as_bool() ? "{pg_catalog,public}" : "{public}");
 }
 
 Value encoding_name(const SystemCatalog&, Arguments, Arena& arena) {
   return text_in(arena, "UTF8");
+}
+
+// What stands without quotes in an object of JSON.
+constexpr char kUnquoted = '\1';
+
+Value json_flag(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  return text_in(arena,
+                 std::string(1, kUnquoted) + (arguments[0].as_text().starts_with('t') ? "true" : "false"));
+}
+Value json_number(const SystemCatalog&, Arguments arguments, Arena& arena) {
+  if (arguments[0].is_null()) return Value::null();
+  return text_in(arena, std::string(1, kUnquoted) + std::string(arguments[0].as_text()));
 }
 
 Value json_object(const SystemCatalog&, Arguments arguments, Arena& arena) {
@@ -316,6 +371,10 @@ Value json_object(const SystemCatalog&, Arguments arguments, Arena& arena) {
       if (part > i) text += " : ";
       if (arguments[part].is_null()) {
         text += "null";
+        continue;
+      }
+      if (arguments[part].as_text().starts_with(kUnquoted)) {
+        text += arguments[part].as_text().substr(1);
         continue;
       }
       text += '"';
@@ -380,11 +439,6 @@ Value setting(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   return Value::null();
 }
 
-// Returns whether no setting has the name, and the call does not say that it may be missing.
-bool is_missing_setting(Arguments arguments, const Value& result) {
-  return result.is_null() && !any_null(arguments) && (arguments.size() < 2 || !arguments[1].as_bool());
-}
-
 constexpr Definition kDefinitions[] = {
     {"pg_get_userbyid", 1, {kNumber}, 1, kString, user_name},
     {"pg_table_is_visible", 1, {kNumber}, 1, kFlag, table_is_visible},
@@ -438,8 +492,10 @@ constexpr Definition kDefinitions[] = {
      {kString, kString, kString, kString, kString, kString, kString, kString, kString, kString, kString,
       kString, kString, kString, kString, kString},
      16,
-     kString,
+     kJsonType,
      json_object},
+    {"mneme_json_flag", 1, {kString}, 1, kString, json_flag},
+    {"mneme_json_number", 1, {kString}, 1, kString, json_number},
     {"pg_char_to_encoding", 1, {kString}, 1, kNumber, encoding_number},
     {"getdatabaseencoding", 0, {}, 0, kString, encoding_name},
     {"pg_tablespace_location", 1, {kNumber}, 1, kString, nothing},
@@ -456,11 +512,32 @@ constexpr Definition kDefinitions[] = {
     {"mneme_array_has", 2, {kList, kString}, 2, kFlag, array_has},
     {"array_position", 2, {kList, kString}, 2, Type{.kind = TypeKind::kInt}, position_in_array},
     {"mneme_array_element", 2, {kList, kNumber}, 2, kString, array_element},
+    {"mneme_name_character", 2, {kString, kNumber}, 2, kString, name_character},
     {"current_schemas", 1, {kFlag}, 1, kList, schemas},
     {"quote_ident", 1, {kString}, 1, kString, quote_name},
-    {"current_setting", 1, {kString, kFlag}, 2, kString, setting},
+    {"current_setting",
+     1,
+     {kString, kFlag},
+     2,
+     kString,
+     setting,
+     sqlstate::kUndefinedObject,
+     "unrecognized configuration parameter \"",
+     "\""},
+    {"set_config", 3, {kString, kString, kFlag}, 3, kString, set_config},
+    {"acldefault", 2, {kString, kNumber}, 2, kList, nothing},
     {"to_regclass", 1, {kString}, 1, kNumber, to_class},
     {"to_regtype", 1, {kString}, 1, kNumber, to_type},
+    {"to_regproc", 1, {kString}, 1, kNumber, to_procedure},
+    {"to_regprocedure", 1, {kString}, 1, kNumber, to_procedure},
+    {"to_regnamespace", 1, {kString}, 1, kNumber, to_schema},
+    {"to_regrole", 1, {kString}, 1, kNumber, to_role},
+    {"regclassin", 1, {kString}, 1, kNumber, to_class, sqlstate::kUndefinedTable, "relation \""},
+    {"regtypein", 1, {kString}, 1, kNumber, to_type, sqlstate::kUndefinedObject, "type \""},
+    {"regprocin", 1, {kString}, 1, kNumber, to_procedure, sqlstate::kUndefinedFunction, "function \""},
+    {"regprocedurein", 1, {kString}, 1, kNumber, to_procedure, sqlstate::kUndefinedFunction, "function \""},
+    {"regnamespacein", 1, {kString}, 1, kNumber, to_schema, sqlstate::kInvalidSchema, "schema \""},
+    {"regrolein", 1, {kString}, 1, kNumber, to_role, sqlstate::kUndefinedObject, "role \""},
     {"regclassout", 1, {kNumber}, 1, kString, class_name},
     {"regtypeout", 1, {kNumber}, 1, kString, type_name_of},
     {"regprocout", 1, {kNumber}, 1, kString, procedure_name},
@@ -475,8 +552,10 @@ std::optional<query::ProvidedTables::Function> SystemCatalog::find_function(cons
                                                                             size_t arguments) const {
   for (uint32_t i = 0; i < std::size(kDefinitions); ++i) {
     const Definition& each = kDefinitions[i];
-    if (each.name == name && arguments >= each.least && arguments <= each.most)
-      return Function{i, each.arguments, each.result};
+    if (each.name != name || arguments < each.least || arguments > each.most) continue;
+    Function function{i, each.arguments, each.result};
+    function.is_volatile = each.call == set_config;
+    return function;
   }
   for (size_t i = 0; i < count_query_functions(); ++i) {
     const QueryFunction& each = query_function(i);
@@ -497,9 +576,11 @@ bool SystemCatalog::call(uint32_t function, std::span<const Value> arguments, Ar
   }
   const Definition& definition = kDefinitions[function];
   result = definition.call(*this, arguments, arena);
-  if (definition.call != setting || !is_missing_setting(arguments, result)) return true;
-  return fail(error, arena, sqlstate::kUndefinedObject, "unrecognized configuration parameter \"{}\"",
-              arguments[0].as_text());
+  if (definition.missing_state == nullptr || !result.is_null() || any_null(arguments)) return true;
+  // current_setting(name, true) may be of a parameter that is not there.
+  if (definition.call == setting && arguments.size() > 1 && arguments[1].as_bool()) return true;
+  return fail(error, arena, definition.missing_state, "{}{}{}", definition.missing_before,
+              arguments[0].as_text(), definition.missing_behind);
 }
 
 }  // namespace mneme

@@ -44,6 +44,7 @@ struct SystemTable {
   std::vector<query::Column> columns;
   std::vector<Value> defaults;
   void (*rows)(const SystemCatalog& catalog, RowMaker& rows);  // nullptr: none
+  int64_t oid = 0;
 
   // A function in FROM, which no catalog lists as a table: its name ends in ().
   bool is_function() const { return name.ends_with(')'); }

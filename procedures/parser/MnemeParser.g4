@@ -149,8 +149,8 @@ createIndex
   : CREATE UNIQUE? INDEX CONCURRENTLY? ((IF NOT EXISTS)? name)? ON ONLY? relation (USING name)?
     LPAREN (indexColumn (COMMA indexColumn)*)? RPAREN ;
 
-// The two words: NULLS FIRST or NULLS LAST.
-indexColumn : name (ASC | DESC)? (IDENTIFIER IDENTIFIER)? ;
+// A class of operators; and two words: NULLS FIRST or NULLS LAST.
+indexColumn : name (IDENTIFIER DOT)? IDENTIFIER? (ASC | DESC)? (IDENTIFIER IDENTIFIER)? ;
 
 // Types
 
@@ -276,8 +276,11 @@ forUpdate
 into : INTO STRICT? target (COMMA target)* ;
 
 insert
-  : with? INSERT INTO relation (AS name)? nameList? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES | selectQuery)
+  : with? INSERT INTO relation (AS name)? nameList? overriding? (VALUES insertRow (COMMA insertRow)* | DEFAULT VALUES | selectQuery)
     onConflict? returning? ;
+
+// OVERRIDING SYSTEM VALUE
+overriding : IDENTIFIER IDENTIFIER IDENTIFIER ;
 
 // ON CONFLICT ... DO NOTHING or DO UPDATE
 onConflict

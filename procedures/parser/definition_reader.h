@@ -66,7 +66,8 @@ class DefinitionReader {
   static syntax::ForeignKey foreign_key(MnemeParser::ReferencesContext* context,
                                         MnemeParser::NameContext* name, std::vector<syntax::Name> columns);
 
-  static std::string one_text(MnemeParser::ReferenceClauseContext* clause);
+  // MATCH SIMPLE, [NOT] DEFERRABLE, INITIALLY ...: in lower case.
+  static void read_reference_words(std::span<const std::string> words, syntax::ForeignKey& key);
 
   static ForeignKeyAction reference_action(MnemeParser::ReferenceActionContext* context);
 
@@ -75,7 +76,8 @@ class DefinitionReader {
   // SERIAL is an integer that draws its DEFAULT from a sequence.
   static void make_serial(syntax::ColumnDefinition& column);
 
-  static void check_identity(MnemeParser::IdentityContext* context);
+  static void check_operators(antlr4::tree::TerminalNode* name);
+  static Identity identity(MnemeParser::IdentityContext* context);
 
   // The DEFAULT of a SERIAL column.
   static void draw_from_sequence(const syntax::Table& table, syntax::ColumnDefinition& column);

@@ -172,9 +172,10 @@ struct ColumnDefinition {
   Name name;
   TypeName type;
   bool not_null = false;
-  std::optional<Expr> initial = std::nullopt;               // DEFAULT
-  std::string initial_text = {};                            // as written
-  bool is_serial = false;                                   // the DEFAULT draws from a sequence of its own
+  std::optional<Expr> initial = std::nullopt;  // DEFAULT
+  std::string initial_text = {};               // as written
+  bool is_serial = false;                      // the DEFAULT draws from a sequence of its own
+  Identity identity = Identity::kNone;
   std::optional<Sequence> sequence_options = std::nullopt;  // of that one, as IDENTITY has them
 };
 
@@ -196,6 +197,8 @@ struct ForeignKey {
   std::vector<Name> referenced;  // empty: the table's primary key
   ForeignKeyAction on_delete = ForeignKeyAction::kNoAction;
   ForeignKeyAction on_update = ForeignKeyAction::kNoAction;
+  bool deferrable = false;
+  bool deferred = false;
   SourceLocation where;
 };
 
@@ -444,6 +447,9 @@ struct Operation {
   std::vector<Name> columns;    // insert: as listed (none: all); update: SET's left sides
   std::vector<Expr> values;     // insert: VALUES' first row; update: SET's right sides
   bool gives_defaults = false;  // insert: DEFAULT VALUES
+  // A value may be given for a column that is GENERATED ALWAYS AS IDENTITY: OVERRIDING SYSTEM VALUE, a COPY,
+  // or an operation whose own values have been checked already.
+  bool gives_identities = false;
   // insert: the rows of VALUES after the first. Each is an insert of its own.
   std::vector<std::vector<Expr>> more_rows;
   std::optional<OnConflict> on_conflict = std::nullopt;

@@ -237,7 +237,11 @@ class QueryReader {
       read_alias(derived->tableAlias(), item);
     } else if (auto* function = dynamic_cast<MnemeParser::FunctionTableContext*>(context)) {
       item.kind = FromItem::Kind::kFunction;
-      item.name = read_name(function->name().back());
+      // The one reserved word among the functions that clients put here.
+      auto* const name = function->name().back();
+      item.name = lowered(name->getText()) == "current_schema"
+                      ? syntax::Name{"current_schema", location(name)}
+                      : read_name(name);
       for (auto* arg : function->expression()) item.args.push_back(read_expression(arg));
       item.with_ordinality = function->IDENTIFIER() != nullptr;
       if (item.with_ordinality) expect_word(function->IDENTIFIER(), {"ordinality"});

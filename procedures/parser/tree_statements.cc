@@ -230,6 +230,16 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
       operation.more_rows.push_back(std::move(values));
     }
   }
+  if (auto* overriding = context->overriding()) {
+    expect_word(overriding->IDENTIFIER(0), {"overriding"});
+    if (lowered(overriding->IDENTIFIER(1)->getText()) == "user") {
+      refuse_as(sqlstate::kNotSupported, location(overriding),
+                "OVERRIDING USER VALUE is not supported; leave the column out, or write DEFAULT");
+    }
+    expect_word(overriding->IDENTIFIER(1), {"system"});
+    expect_word(overriding->IDENTIFIER(2), {"value"});
+    operation.gives_identities = true;
+  }
   if (context->DEFAULT()) operation.gives_defaults = true;
   if (context->selectQuery()) {
     operation.query = read_query(context->selectQuery());

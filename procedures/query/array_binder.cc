@@ -7,6 +7,7 @@
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme::query {
 
@@ -64,6 +65,9 @@ Expr SelectBinder::bind_subscript(const syntax::Expr& expr, ExpressionBinder& bi
   }
   if (!is_unknown(args[1]) && !args[1].type.is_integer())
     refuse_as(sqlstate::kDatatypeMismatch, expr.where, "array subscript must have type integer");
+  // The one name, which is text here, whose characters clients ask for; they are counted from 0.
+  if (expr.args[0].kind == syntax::ExprKind::kReference && expr.args[0].text == "typname")
+    return call_provided("mneme_name_character", std::move(args), expr.where);
   const Type type = element_of(args[0].type);
   Expr element = call_provided("mneme_array_element", std::move(args), expr.where);
   return convert_explicitly(std::move(element), type);
@@ -108,7 +112,7 @@ Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, Expressio
       (name == "numeric" || name == "decimal" || name == "dec") && cast.type.modifiers.empty();
   Type element = kDecimalType;
   if (is_text) element = text_type();
-  if (is_number) element = kCountType;
+  if (is_number) element = kOidType;
   if (!is_text && !is_number && !has_own_digits) {
     element = binder_.names_.read_type(cast.type);
     element.is_array = false;
@@ -121,8 +125,22 @@ Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, Expressio
   const bool is_listed = array.type.is_string() && array.type.length == 0 && from == TypeKind::kNull &&
                          (array.kind == ir::ExprKind::kColumn || array.kind == ir::ExprKind::kQuery);
   const bool is_wider = (from == TypeKind::kInt || from == TypeKind::kSmallInt) && to == TypeKind::kBigInt;
+  // What PostgreSQL casts element by element, by their texts.
+  const bool is_text_source = from == TypeKind::kVarchar;
+  const bool is_integer_source =
+      from == TypeKind::kInt || from == TypeKind::kSmallInt || from == TypeKind::kBigInt;
+  const bool is_cast_each =
+      is_text_source || (is_integer_source && element.is_number() && !is_text && !is_number);
   const bool is_printed = from != TypeKind::kNull && from != TypeKind::kBoolean &&
                           (to == TypeKind::kVarchar) && element.length == 0;
+  if (!is_unknown(array) && !is_listed && from != to && !is_wider && !is_printed && is_cast_each) {
+    std::vector<Expr> args;
+    args.push_back(std::move(array));
+    args.push_back(count_constant(oid_of(element), cast.where));
+    array = call_provided("mneme_array_as", std::move(args), cast.where);
+    array.type = array_type_of(element);
+    return array;
+  }
   if (!is_unknown(array) && !is_listed && from != to && !is_wider && !is_printed) {
     refuse_as(sqlstate::kNotSupported, cast.where,
               "this cast to {}[] is not supported; cast a literal, or the elements before they are collected",

@@ -162,8 +162,11 @@ class ChangeParts {
     for (const std::vector<syntax::Expr>& row : operation_.more_rows) query.first.rows.push_back(row);
     for (std::vector<syntax::Expr>& row : query.first.rows) {
       for (size_t i = 0; i < row.size(); ++i) {
-        if (row[i].kind != syntax::ExprKind::kDefault) continue;
         const Column* column = given_column(i);
+        if (row[i].kind != syntax::ExprKind::kDefault) {
+          if (column != nullptr && !operation_.gives_identities) check_not_generated(*column, row[i].where);
+          continue;
+        }
         const ir::SourceLocation where = row[i].where;
         row[i] = {};
         if (column != nullptr && !column->initial.empty()) row[i] = parse_expression(column->initial);
@@ -176,6 +179,9 @@ class ChangeParts {
   // The query of INSERT, which sees the tables of WITH in front of it, and may have more.
   syntax::Query rows_of_query() const {
     syntax::Query query = *operation_.query;
+    for (size_t i = 0; i < table_.columns.size() && !operation_.gives_identities; ++i) {
+      if (const Column* column = given_column(i)) check_not_generated(*column, operation_.where);
+    }
     query.with.insert(query.with.begin(), operation_.with.begin(), operation_.with.end());
     query.recursive |= operation_.recursive;
     return query;
@@ -196,6 +202,7 @@ class ChangeParts {
 
   syntax::Operation insert_each(size_t columns) const {
     syntax::Operation each = operation_;
+    each.gives_identities = true;
     each.query.reset();
     each.values.clear();
     each.more_rows.clear();
@@ -205,7 +212,15 @@ class ChangeParts {
   }
 
   syntax::Operation change_each() const {
+    for (size_t i = 0; i < operation_.columns.size(); ++i) {
+      const Column& column = find_column(table_, operation_.columns[i]);
+      if (column.identity == Identity::kAlways && operation_.values[i].kind != syntax::ExprKind::kDefault) {
+        refuse_as(sqlstate::kGeneratedAlways, operation_.columns[i].where,
+                  "column \"{}\" can only be updated to DEFAULT", column.name);
+      }
+    }
     syntax::Operation each = operation_;
+    each.gives_identities = true;
     each.from.clear();
     each.with.clear();
     each.conditions.clear();

@@ -6,6 +6,7 @@
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/names.h"
 #include "procedures/query/query_binder.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme {
 
@@ -31,13 +32,12 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
   bound->queries = binder.bind(query, targets);
   for (const query::Column& column : bound->queries.plan->columns) {
     Type type = column.type;
-    // A vector, of small numbers, is text to clients.
+    // A vector, and an array of numbers that have digits of their own, stay the text that spells them.
     const TypeKind elements = type.elements;
-    const bool is_text =
-        elements == TypeKind::kSmallInt || elements == TypeKind::kDecimal || elements == TypeKind::kNumeric;
-    if (elements != TypeKind::kNull)
-      type = is_text ? text_type()
-                     : Type{.kind = elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned};
+    const bool is_spelled = is_vector(type) || is_name(type) || type.precision == kOidArrayPrecision ||
+                            elements == TypeKind::kDecimal || elements == TypeKind::kNumeric;
+    if (elements != TypeKind::kNull && !is_spelled)
+      type = Type{.kind = elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned};
     bound->columns.push_back({column.name, type, column.origin});
   }
   return bound;

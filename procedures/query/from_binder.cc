@@ -1,4 +1,6 @@
 // SelectBinder's FROM: tables and joins, the order in which they are taken, and how each finds its rows.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -8,6 +10,8 @@
 #include "procedures/binder/evaluation_cost.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/query/select_binder.h"
 
 namespace mneme::query {
@@ -138,7 +142,13 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
     case FromItem::Kind::kTable: {
       const auto* common = item.schema.empty() ? binder_.find_common_table(item.name.text) : nullptr;
       if (common == nullptr) {
-        if (!bind_view(item, step)) bind_table(item, step);
+        if (const std::optional<syntax::Query> sequence = query_of_sequence(item)) {
+          binder_.reads_sequences_ = true;
+          bind_as_query(*sequence, nullptr, false);
+          binder_.reads_sequences_ = false;
+        } else if (!bind_view(item, step)) {
+          bind_table(item, step);
+        }
         break;
       }
       if (const auto* open = binder_.find_open_recursion(*common)) {
@@ -155,7 +165,11 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
         add_columns(item, step, binder_.given_[step.recursion].columns);
       } else {
         step.source = FromStep::Source::kQuery;
-        step.query = binder_.bind_common_table(*common);
+        QueryBinder::ReadTable read = binder_.bind_common_table(*common, scope_);
+        step.query = std::move(read.plan);
+        step.inputs = std::move(read.inputs);
+        step.is_lateral = !step.inputs.empty();
+        for (const auto& input : step.inputs) mark_slots(input.second);
         add_columns(item, step, step.query->columns);
       }
       if (names.size() > step.slots.count)
@@ -169,13 +183,29 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
       bind_as_query(*item.query, &scope_, item.lateral);
       break;
     case FromItem::Kind::kFunction:
-      bind_function_table(item, step);
+      if (const std::optional<syntax::Query> query = query_of_function(item)) {
+        bind_as_query(*query, &scope_, true);
+      } else {
+        bind_function_table(item, step);
+      }
       break;
     case FromItem::Kind::kJoins:
       break;
   }
   select_->width += step.slots.count;
   plan.steps.push_back(std::move(step));
+}
+
+// A sequence has one row in FROM, also before a number is drawn and its row is written.
+std::optional<syntax::Query> SelectBinder::query_of_sequence(const FromItem& item) const {
+  const bool is_public = item.schema.empty() || item.schema == "public";
+  const TableDefinition* table = is_public ? binder_.catalog_.find_table(item.name.text) : nullptr;
+  if (table == nullptr || !is_sequence(*table) || binder_.reads_sequences_) return std::nullopt;
+  return *parse_command(fmt::format("SELECT coalesce(max(last_value), {}::bigint) AS last_value, "
+                                    "coalesce(max(log_cnt), 0::bigint) AS log_cnt, "
+                                    "coalesce(bool_or(is_called), false) AS is_called FROM {}",
+                                    table->sequence.start, written_name(table->name)))
+              .operation->query;
 }
 
 void SelectBinder::add_columns(const FromItem& item, FromStep& step, const std::vector<Column>& columns) {

@@ -5,6 +5,7 @@
 #include "procedures/binder/conversion.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme::query {
 
@@ -126,7 +127,7 @@ Expr type_of(const Expr& value, ir::SourceLocation where) {
 // A function of the provider's is called as a query is asked.
 Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args, ir::SourceLocation where) {
   const auto function = binder_.provider_->find_function(name, args.size());
-  CHECK(function.has_value());
+  if (!function) refuse_as(sqlstate::kUndefinedFunction, where, "function {}() does not exist", name);
   if (function->compares) check_compared_elements(args, where);
   unify_array_arguments(name, args, where);
   Expr result;
@@ -139,6 +140,14 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
     if (i == 0 && is_unknown(arg) && name.starts_with("array_")) {
       refuse_as(sqlstate::kDatatypeMismatch, where,
                 "could not determine polymorphic type because input has type unknown");
+    }
+    const bool is_json_value = name == "json_build_object" && i % 2 == 1 && !is_unknown(arg);
+    if (is_json_value && (arg.type.kind == TypeKind::kBoolean || arg.type.is_number())) {
+      const char* const unquoted =
+          arg.type.kind == TypeKind::kBoolean ? "mneme_json_flag" : "mneme_json_number";
+      std::vector<Expr> value;
+      value.push_back(convert_to_output(std::move(arg), name));
+      arg = call_provided(unquoted, std::move(value), where);
     }
     if (is_unknown(arg)) {
       arg = convert_explicitly(std::move(arg), wanted);
@@ -247,7 +256,11 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
 void SelectBinder::know_array_parameter(const syntax::Expr& cast) {
   const VariableId parameter = binder_.names_.parameter(cast.args[0]);
   const Type& given = binder_.names_.type_of(parameter);
-  Type element = given.kind == TypeKind::kNull ? binder_.names_.read_type(cast.type) : given;
+  const std::string& name = cast.type.base;
+  const Type named = is_number_type(name)                            ? kOidType
+                     : is_name_type(name) || name.starts_with("reg") ? text_type()
+                                                                     : binder_.names_.read_type(cast.type);
+  const Type element = given.kind == TypeKind::kNull ? named : given;
   if (given.kind != TypeKind::kNull && !given.is_array) return;
   binder_.names_.set_parameter_type(parameter, array_type_of(element));
 }
@@ -279,16 +292,22 @@ std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, Ex
   if (!is_name && !is_number && !is_object) return std::nullopt;
   Expr arg = binder.bind(from);
   if (is_name) return convert_explicitly(std::move(arg), text_type());
-  if (is_number) return convert_explicitly(std::move(arg), kCountType);
+  if (is_number) {
+    Expr number = convert_explicitly(std::move(arg), kOidType);
+    number.type = kOidType;
+    return number;
+  }
   if (!is_unknown(arg) && !arg.type.is_string()) {
     std::vector<Expr> args;
     args.push_back(std::move(arg));
     return call_provided(type + "out", std::move(args), cast.where);
   }
   if (arg.kind != ExprKind::kConstant || arg.constant.is_null()) {
+    // A function that the catalogs name, as pg_am.amhandler, prints as its name.
+    if (type == "regproc") return convert_explicitly(std::move(arg), text_type());
     std::vector<Expr> args;
     args.push_back(std::move(arg));
-    return call_provided("to_" + type, std::move(args), cast.where);
+    return call_provided(type + "in", std::move(args), cast.where);
   }
   const std::string name(arg.constant.as_text());
   const std::optional<int64_t> object = binder_.provider_->find_object(type, name);

@@ -139,15 +139,15 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_query(const Query& query, RowScope*
               "like");
   }
   const size_t outer_tables = common_tables_.size();
-  add_common_tables(query);
   RowScope scope(names_, outer, sees_beside);
+  add_common_tables(query, scope);
   std::unique_ptr<QueryPlan> plan =
       query.more.empty() ? bind_part(query.first, scope, &query, keeps_unknown) : bind_set(query, scope);
   bind_limits(query, scope, *plan);
   if (captured != nullptr) {
     *captured = scope.captured();
   }
-  check_unused_tables(outer_tables);
+  check_unused_tables(outer_tables, scope);
   common_tables_.resize(outer_tables);
   --depth_;
   return plan;

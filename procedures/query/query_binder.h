@@ -54,8 +54,15 @@ class QueryBinder {
   // A table of WITH, as its name is seen from where it stands on.
   struct CommonTable {
     const syntax::Query::CommonTable* table;
-    size_t visible;  // so many of the first tables does its query see
-    bool recursive;  // of WITH RECURSIVE
+    size_t visible;         // so many of the first tables does its query see
+    bool recursive;         // of WITH RECURSIVE
+    const RowScope* scope;  // of the query that has the WITH
+  };
+  // What a query takes from those around it: each variable is set before it runs.
+  using Inputs = std::vector<std::pair<VariableId, ir::Expr>>;
+  struct ReadTable {
+    std::unique_ptr<QueryPlan> plan;
+    Inputs inputs;
   };
   // A table of WITH RECURSIVE whose step is being bound: its name means the rows found last.
   struct OpenRecursion {
@@ -66,8 +73,7 @@ class QueryBinder {
 
   // `keeps_unknown`: literals without a type stay so, for a UNION to give them one.
   std::unique_ptr<QueryPlan> bind_query(const syntax::Query& query, RowScope* outer, bool sees_beside,
-                                        std::vector<std::pair<VariableId, ir::Expr>>* captured,
-                                        bool keeps_unknown = false);
+                                        Inputs* captured, bool keeps_unknown = false);
   std::unique_ptr<QueryPlan> bind_part(const syntax::QueryPart& part, RowScope& scope,
                                        const syntax::Query* ordered, bool keeps_unknown);
   std::unique_ptr<QueryPlan> bind_values(const syntax::QueryPart& part, RowScope& scope, bool keeps_unknown);
@@ -78,13 +84,15 @@ class QueryBinder {
   void convert_columns(const std::vector<std::optional<Type>>& targets, ir::SourceLocation where);
   void bind_limits(const syntax::Query& query, RowScope& scope, QueryPlan& plan);
   const CommonTable* find_common_table(const std::string& name) const;
-  void add_common_tables(const syntax::Query& query);
-  void check_unused_tables(size_t first);
+  void add_common_tables(const syntax::Query& query, const RowScope& scope);
+  void check_unused_tables(size_t first, RowScope& scope);
   // The number of the table that the change makes.
   uint32_t read_given(const syntax::Query::CommonTable& table, ir::SourceLocation where);
   const OpenRecursion* find_open_recursion(const CommonTable& table) const;
-  std::unique_ptr<QueryPlan> bind_common_table(CommonTable common);
-  std::unique_ptr<QueryPlan> bind_recursion(const syntax::Query::CommonTable& table);
+  // `reader`: of the query that reads the table.
+  ReadTable bind_common_table(CommonTable common, RowScope& reader);
+  std::unique_ptr<QueryPlan> bind_recursion(const syntax::Query::CommonTable& table, RowScope* outer,
+                                            Inputs& inputs);
 
   // Folds constants, and tells the parameters.
   ir::Expr finish(ir::Expr expr);
@@ -101,6 +109,7 @@ class QueryBinder {
   std::vector<const syntax::Query::CommonTable*> bound_tables_;  // whose queries are being bound
   std::vector<const syntax::Query::CommonTable*> used_tables_;   // whose queries have been bound
   std::vector<OpenRecursion> open_recursions_;
+  bool reads_sequences_ = false;  // as the tables that they are
   size_t depth_ = 0;
   size_t tables_ = 0;
 };

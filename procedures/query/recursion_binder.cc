@@ -86,7 +86,7 @@ RecursiveForm split(const Query& query, const std::string& name) {
 
 }  // namespace
 
-void QueryBinder::add_common_tables(const Query& query) {
+void QueryBinder::add_common_tables(const Query& query, const RowScope& scope) {
   const size_t before = common_tables_.size();
   for (const Query::CommonTable& table : query.with) {
     for (size_t i = before; i < common_tables_.size(); ++i) {
@@ -100,20 +100,20 @@ void QueryBinder::add_common_tables(const Query& query) {
       refuse_as(sqlstate::kNotSupported, table.name.where,
                 "WITH clause containing a data-modifying statement must be at the top level");
     }
-    common_tables_.push_back({&table, common_tables_.size(), query.recursive});
+    common_tables_.push_back({&table, common_tables_.size(), query.recursive, &scope});
   }
   if (!query.recursive) return;
   for (size_t i = before; i < common_tables_.size(); ++i) common_tables_[i].visible = common_tables_.size();
 }
 
 // A table of WITH that nothing reads is never run, but has to be right.
-void QueryBinder::check_unused_tables(size_t first) {
+void QueryBinder::check_unused_tables(size_t first, RowScope& scope) {
   const size_t raising = bound_.raising.size();
   const bool makes_rows = bound_.makes_rows;
   for (size_t i = first; i < common_tables_.size(); ++i) {
     const Query::CommonTable* table = common_tables_[i].table;
     if (!table->change && std::ranges::find(used_tables_, table) == used_tables_.end())
-      bind_common_table(common_tables_[i]);
+      bind_common_table(common_tables_[i], scope);
   }
   bound_.raising.resize(raising);
   bound_.makes_rows = makes_rows;
@@ -135,7 +135,7 @@ const QueryBinder::OpenRecursion* QueryBinder::find_open_recursion(const CommonT
   return found == open_recursions_.end() ? nullptr : &*found;
 }
 
-std::unique_ptr<QueryPlan> QueryBinder::bind_common_table(CommonTable common) {
+QueryBinder::ReadTable QueryBinder::bind_common_table(CommonTable common, RowScope& reader) {
   if (std::ranges::find(bound_tables_, common.table) != bound_tables_.end()) {
     refuse_as(sqlstate::kNotSupported, common.table->name.where,
               "mutual recursion between WITH items is not implemented");
@@ -145,17 +145,20 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_common_table(CommonTable common) {
   // It sees the tables of WITH before it; with RECURSIVE all of them, itself included.
   std::vector<CommonTable> all = common_tables_;
   common_tables_.resize(common.visible);
-  std::vector<std::pair<VariableId, Expr>> captured;
+  // Its outer columns are those of the query that has the WITH, which a query inside of that one doesn't pass
+  // on alone.
+  RowScope* const outer = reader.is_part_of(*common.scope) ? &reader : nullptr;
+  ReadTable read;
   const bool is_recursive =
       common.recursive && RecursionCheck(common.table->name.text).refers(*common.table->query);
-  std::unique_ptr<QueryPlan> plan = is_recursive
-                                        ? bind_recursion(*common.table)
-                                        : bind_query(*common.table->query, nullptr, false, &captured);
+  read.plan = is_recursive ? bind_recursion(*common.table, outer, read.inputs)
+                           : bind_query(*common.table->query, outer, false, &read.inputs);
   common_tables_ = std::move(all);
-  return plan;
+  return read;
 }
 
-std::unique_ptr<QueryPlan> QueryBinder::bind_recursion(const Query::CommonTable& table) {
+std::unique_ptr<QueryPlan> QueryBinder::bind_recursion(const Query::CommonTable& table, RowScope* outer,
+                                                       Inputs& inputs) {
   const std::string& name = table.name.text;
   const RecursiveForm form = split(*table.query, name);
   RecursionCheck(name).check(form.first, form.step);
@@ -164,7 +167,7 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_recursion(const Query::CommonTable&
   RecursionPlan& recursion = *plan->recursion;
   recursion.number = bound_.recursions++;
   recursion.all = form.all;
-  recursion.first = bind_query(form.first, nullptr, false, nullptr);
+  recursion.first = bind_query(form.first, outer, false, &inputs);
   for (uint32_t i = 0; i < recursion.first->columns.size(); ++i) {
     const Column& column = recursion.first->columns[i];
     Expr value = output_column(i, column.type, table.name.where);
@@ -174,7 +177,9 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_recursion(const Query::CommonTable&
   }
   {
     const Pushed open(open_recursions_, {&table, recursion.number, plan->columns});
-    recursion.step = bind_query(form.step, nullptr, false, nullptr, true);
+    Inputs of_step;
+    recursion.step = bind_query(form.step, outer, false, &of_step, true);
+    for (auto& input : of_step) inputs.push_back(std::move(input));
   }
   if (recursion.step->columns.size() != plan->columns.size())
     refuse(form.step.where, "each UNION query must have the same number of columns");

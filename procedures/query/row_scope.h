@@ -51,6 +51,13 @@ class RowScope {
   std::vector<Entry>& entries() { return entries_; }
   const std::vector<Entry>& entries() const { return entries_; }
   bool has_source(const std::string& source) const;
+  // Whether this is the scope of that query, or of a part of it, as of a UNION, that sees no column of its
+  // own.
+  bool is_part_of(const RowScope& query) const {
+    const RowScope* scope = this;
+    while (scope != nullptr && scope != &query) scope = scope->sees_beside_ ? nullptr : scope->outer_;
+    return scope != nullptr;
+  }
 
   std::optional<ir::Expr> find(const std::string& qualifier, const std::string& name,
                                ir::SourceLocation where);

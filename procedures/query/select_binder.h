@@ -78,6 +78,8 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   void bind_relation(const syntax::FromItem& item, FromPlan& plan);
   void bind_table(const syntax::FromItem& item, FromStep& step);
   bool bind_view(const syntax::FromItem& item, FromStep& step);
+  std::optional<syntax::Query> query_of_sequence(const syntax::FromItem& item) const;
+  std::optional<syntax::Query> query_of_function(const syntax::FromItem& item) const;
   void bind_function_table(const syntax::FromItem& item, FromStep& step);
   FromStep::SetFunction bind_set_function(const std::string& name, std::span<const syntax::Expr> args,
                                           ir::SourceLocation where);

@@ -130,9 +130,30 @@ FromStep::SetFunction SelectBinder::bind_series_of_times(std::vector<Expr> args)
   return function;
 }
 
+// A function that gives one value is a table of one row in FROM: (SELECT f(...) AS name).
+std::optional<syntax::Query> SelectBinder::query_of_function(const FromItem& item) const {
+  const std::string& name = item.name.text;
+  const bool is_provided_table =
+      binder_.provider_ != nullptr && binder_.provider_->find(item.schema, name + "()").has_value();
+  if (item.with_ordinality || is_set_function(name) || is_provided_table) return std::nullopt;
+  syntax::Query query;
+  query.where = query.first.where = item.where;
+  syntax::SelectCore& core = query.first.select.emplace();
+  core.where = item.where;
+  syntax::SelectItem& value = core.items.emplace_back();
+  value.expr.kind = syntax::ExprKind::kCall;
+  value.expr.where = item.name.where;
+  value.expr.text = name;
+  value.expr.args = item.args;
+  value.alias = item.alias.empty() ? item.name : item.alias;
+  return query;
+}
+
 void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
-  if (item.args.empty() && !item.with_ordinality && binder_.provider_ != nullptr) {
-    if (const auto provided = binder_.provider_->find(item.schema, item.name.text + "()")) {
+  if (!item.with_ordinality && binder_.provider_ != nullptr) {
+    const auto provided = binder_.provider_->find(item.schema, item.name.text + "()");
+    // One that takes arguments has no rows for any.
+    if (provided && (item.args.empty() || binder_.provider_->is_always_empty(*provided))) {
       step.source = FromStep::Source::kProvided;
       step.provided = *provided;
       const std::span<const Column> columns = binder_.provider_->columns(*provided);

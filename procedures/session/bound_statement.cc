@@ -165,8 +165,20 @@ std::optional<syntax::Query> with_names_of_objects(const syntax::Query& query) {
 
 }  // namespace
 
+namespace {
+
+bool reads_sequence(const Program& program, const syntax::Operation& select) {
+  return std::ranges::any_of(select.tables, [&](const auto& read) {
+    const TableDefinition* table = program.catalog.find_table(read.table.text);
+    return table != nullptr && is_sequence(*table);
+  });
+}
+
+}  // namespace
+
 void BoundStatement::bind_plain_or_select(const Program& program, const std::vector<Type>& given) {
-  if (const std::optional<syntax::Operation> plain = plain_select(*command_->operation)) {
+  const std::optional<syntax::Operation> plain = plain_select(*command_->operation);
+  if (plain && !reads_sequence(program, *plain)) {
     try {
       query_ = bind_query(program, *plain, parameters_, session_.get());
       columns_ = query_->columns;

@@ -129,6 +129,8 @@ std::unique_ptr<Program> SchemaEdit::append(const Definition& made, const TableD
   if (alteration.kind == AlterationKind::kAddForeignKey) {
     const TableDefinition& changed = catalog.table(id);
     const ForeignKey& key = changed.foreign_keys.back();
+    if (key.deferred)
+      notify(fmt::format("constraint \"{}\" is checked by each statement: none is deferred here", key.name));
     const IndexDefinition& last = catalog.index(changed.indexes.back());
     if (last.origin == IndexOrigin::kForeignKey && last.columns == key.columns &&
         last.name != key.name + "_idx" && program_.catalog.find_index(last.name) == nullptr) {
@@ -306,10 +308,11 @@ std::string SchemaEdit::foreign_key_text(const std::string& of, const std::strin
   };
   constexpr const char* kActions[] = {"NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"};
   return fmt::format(
-      "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {} ON UPDATE {}",
+      "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {} ON UPDATE {}{}{}",
       written_name(of), written_name(name), list(table, key.columns), written_name(referenced.name),
       list(referenced, key.referenced_columns), kActions[static_cast<size_t>(key.on_delete)],
-      kActions[static_cast<size_t>(key.on_update)]);
+      kActions[static_cast<size_t>(key.on_update)], key.deferrable ? " DEFERRABLE" : "",
+      key.deferred ? " INITIALLY DEFERRED" : "");
 }
 
 // Its piece of the source gets the new name, as it is taken out with the key.

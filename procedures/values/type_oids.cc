@@ -32,6 +32,14 @@ constexpr std::array kTypes = {
     TypeNumbers{TypeKind::kDecimal, false, 1700, 1231, -1},
 };
 
+constexpr uint32_t kOidOid = 26;
+constexpr uint32_t kOidArrayOid = 1028;
+constexpr uint32_t kNameOid = 19;
+constexpr uint32_t kNameArrayOid = 1003;
+constexpr uint32_t kJsonOid = 114;
+constexpr uint32_t kSmallIntVector = 22;
+constexpr uint32_t kOidVector = 30;
+
 // name, unknown: values of ours, as text; void: a place for a value that a CALL gives.
 constexpr std::array<uint32_t, 4> kDecidedByContext = {0, 19, 705, kVoidOid};
 
@@ -47,12 +55,21 @@ const TypeNumbers& type_numbers_of(const Type& type) {
 }  // namespace
 
 uint32_t oid_of(const Type& type) {
+  if (type == kJsonType) return kJsonOid;
+  if (is_name(type)) return type.elements != TypeKind::kNull ? kNameArrayOid : kNameOid;
+  if (type.kind == TypeKind::kBigInt && type.precision == kOidType.precision)
+    return type.is_array ? kOidArrayOid : kOidOid;
+  if (type.elements != TypeKind::kNull && type.precision == kOidArrayPrecision) return kOidArrayOid;
+  if (is_vector(type)) return type.elements == TypeKind::kSmallInt ? kSmallIntVector : kOidVector;
   if (type.elements != TypeKind::kNull)
     return oid_of(Type{.kind = type.elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned});
   return type.is_array ? type_numbers_of(type).array_oid : type_numbers_of(type).oid;
 }
 
 int16_t length_of(const Type& type) {
+  constexpr int16_t kNameBytes = 64;
+  if (type == kOidType) return 4;
+  if (is_name(type) && type.elements == TypeKind::kNull) return kNameBytes;
   return type.is_array ? int16_t{-1} : type_numbers_of(type).length;
 }
 

@@ -8,6 +8,25 @@
 
 namespace mneme {
 
+// What json_build_object() gives: text to us, told by its precision, as no other text has this one.
+inline constexpr Type kJsonType{.kind = TypeKind::kVarchar, .precision = 2, .is_text = true};
+
+// What numbers an object in the catalogs, and an array of such: told likewise.
+inline constexpr Type kOidType{.kind = TypeKind::kBigInt, .precision = 1};
+inline constexpr uint8_t kOidArrayPrecision = 4;
+
+// A name in the system catalogs, and an array of names: text to us, told by its precision likewise.
+inline constexpr Type kNameType{.kind = TypeKind::kVarchar, .precision = 3, .is_text = true};
+inline bool is_name(const Type& type) {
+  return type.kind == TypeKind::kVarchar && type.precision == kNameType.precision;
+}
+
+// A vector of the system catalogs, int2vector or oidvector: an array of a query's that is no text to
+// PostgreSQL. It is spelled as 1 2 3, and its elements are counted from 0.
+inline bool is_vector(const Type& type) {
+  return type.elements != TypeKind::kNull && !type.is_text;
+}
+
 // pg_type.oid. A VARCHAR declared as text is text.
 uint32_t oid_of(const Type& type);
 // pg_type.typlen: -1 for what varies.

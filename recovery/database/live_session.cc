@@ -292,24 +292,32 @@ StatementResult LiveSession::change(const syntax::Command& command, const std::s
   if (block() == SqlSession::Block::kNone)
     return change_schema(working_, command, text, change_threads_, lock_timeout_);
   if (block() == SqlSession::Block::kFailed) return SqlSession::in_failed_block();
-  if (session_->has_touched_rows()) {
+  if (session_->has_touched_rows() && !change_commits_) {
     session_->fail_block();
-    return StatementResult::failure(
+    StatementResult refused = StatementResult::failure(
         sqlstate::kActiveTransaction,
         fmt::format("{} cannot run inside a transaction block behind statements on rows: commit them first",
                     tag_of_change(command)));
+    refused.hint = fmt::format("With {} = on a change of the schema commits them itself.", kChangeCommits);
+    return refused;
   }
   return change_in_block(command, text);
 }
 
-// The block has done nothing yet: another one takes its place, behind the change.
+// Another block takes the place of this one, behind the change. This one has done nothing, or is committed.
 StatementResult LiveSession::change_in_block(const syntax::Command& command, const std::string& text) {
   syntax::Command again;
   again.kind = syntax::Command::Kind::kBegin;
   again.read_only = session_->is_read_only();
   syntax::Command end;
-  end.kind = syntax::Command::Kind::kRollBack;
-  session_->control(end);
+  const bool commits = session_->has_touched_rows();
+  end.kind = commits ? syntax::Command::Kind::kCommit : syntax::Command::Kind::kRollBack;
+  StatementResult ended = session_->control(end);
+  if (!ended.ok()) {
+    session_->control(again);
+    session_->fail_block();
+    return ended;
+  }
   leave();
   StatementResult result = change_schema(working_, command, text, change_threads_, lock_timeout_);
   if (!enter()) {
@@ -320,7 +328,8 @@ StatementResult LiveSession::change_in_block(const syntax::Command& command, con
   if (!result.ok()) {
     session_->fail_block();
   } else {
-    result.warning = fmt::format("{} takes effect at once: ROLLBACK does not undo it", result.tag);
+    result.warning = fmt::format("{} takes effect at once{}: ROLLBACK does not undo it", result.tag,
+                                 commits ? ", and has committed what its block had done" : "");
   }
   return result;
 }

@@ -59,6 +59,9 @@ class PreparedStatement {
 // The procedures' machine code for the present schema. The caller is inside the schema's latch.
 using ProcedureCode = std::function<std::shared_ptr<BackgroundUnits>()>;
 
+// The session's parameter that set_change_commits() follows.
+inline constexpr const char* kChangeCommits = "mneme.schema_change_commits";
+
 class LiveSession {
  public:
   // `change_threads`: that put rows into new tables. `lock_timeout`: how long a change of the schema waits
@@ -105,6 +108,9 @@ class LiveSession {
   }
   // What SqlSession::set_read_only() has, and for changes of the schema, too. It holds until the next call.
   void set_read_only(bool is_read_only) { read_only_ = is_read_only; }
+  // Whether a change of the schema in a block commits what the block has done; else it is refused behind
+  // statements on rows.
+  void set_change_commits(bool commits) { change_commits_ = commits; }
   // For a statement that failed before it ran.
   void fail_block() {
     if (session_) session_->fail_block();
@@ -145,6 +151,7 @@ class LiveSession {
   const std::optional<std::chrono::milliseconds> lock_timeout_;
   const ProcedureCode code_;
   std::optional<bool> read_only_;
+  bool change_commits_ = false;
   bool is_inside_ = false;
   // The session is for this version of the schema. Once the schema has changed, it is at rest, and refers to
   // tables that are gone.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "procedures/interpreter/call_text.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/type_oids.h"
@@ -121,7 +122,11 @@ void write_scalar(const Type& type, const Value& value, ValueFormat format, Mess
         write_numeric(value.as_numeric(), value.digits(), out);
         break;
       default:
-        out.i64(value.as_int());
+        if (type == kOidType) {
+          out.i32(value.as_int());
+        } else {
+          out.i64(value.as_int());
+        }
         break;
     }
   }
@@ -150,7 +155,7 @@ bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, u
       break;
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
-      value = Value::of_int(in.i64());
+      value = Value::of_int(type == kOidType ? int64_t{static_cast<uint32_t>(in.i32())} : in.i64());
       break;
     case TypeKind::kReal:
       value = Value::of_double(double{std::bit_cast<float>(in.i32())});
@@ -223,6 +228,38 @@ bool read_binary_array(const Type& type, ByteSpan bytes, Arena& arena, Argument&
   return in.is_done() || wrong_binary(type, in, arena, error);
 }
 
+// An array of a query is the text that spells it; so is a vector.
+void write_spelled_array(const Type& type, std::string_view text, MessageWriter& out) {
+  const ArrayElements elements = array_or_vector_elements(text).value_or(ArrayElements());
+  const size_t length = out.begin_length();
+  const bool is_of_oids =
+      type.precision == kOidArrayPrecision || (is_vector(type) && type.elements == TypeKind::kBigInt);
+  Type element{.kind = type.elements, .is_text = true, .is_zoned = type.is_zoned};
+  if (is_of_oids) element = kOidType;
+  if (is_name(type)) element = kNameType;
+  out.i32(elements.empty() ? 0 : 1);
+  out.i32(std::ranges::all_of(elements, [](const auto& each) { return each.has_value(); }) ? 0 : 1);
+  out.i32(oid_of(element));
+  if (!elements.empty()) {
+    out.i32(static_cast<int64_t>(elements.size()));
+    out.i32(is_vector(type) ? 0 : 1);
+  }
+  Arena arena;
+  for (const std::optional<std::string>& each : elements) {
+    Type own = element;
+    if (own.kind == TypeKind::kDecimal) own.kind = TypeKind::kNumeric;
+    if (own.kind == TypeKind::kNumeric && each) own.scale = digits_after_point(*each);
+    Value value;
+    SqlError error;
+    if (!each || !parse_value(own, *each, arena, value, error)) {
+      out.i32(-1);
+    } else {
+      write_scalar(own, value, ValueFormat::kBinary, out);
+    }
+  }
+  out.end_length(length);
+}
+
 void write_binary_array(const Type& type, std::span<const Value> elements, MessageWriter& out) {
   const size_t length = out.begin_length();
   const bool has_null = std::ranges::any_of(elements, &Value::is_null);
@@ -247,6 +284,8 @@ void write_binary_array(const Type& type, std::span<const Value> elements, Messa
 
 void write_value(const Type& type, const Argument& value, ValueFormat format, MessageWriter& out) {
   if (type.is_array ? value.null_array : value.scalar.is_null()) return out.i32(-1);
+  if (type.elements != TypeKind::kNull && format == ValueFormat::kBinary)
+    return write_spelled_array(type, value.scalar.as_text(), out);
   if (!type.is_array) return write_scalar(type, value.scalar, format, out);
   if (format == ValueFormat::kBinary) return write_binary_array(type, value.array, out);
   const size_t length = out.begin_length();
@@ -259,7 +298,11 @@ bool read_value(const Type& type, ByteSpan bytes, ValueFormat format, Arena& are
   scale = type.scale;
   if (type.elements != TypeKind::kNull) {
     // An array of a query is the text that spells it.
-    const Type array{.kind = type.elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned};
+    Type array{.kind = type.elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned};
+    if (type.precision == kOidArrayPrecision) {
+      array = kOidType;
+      array.is_array = true;
+    }
     Argument elements;
     if (!read_value(array, bytes, format, arena, elements, scale, error)) return false;
     value = Argument::of(Value::of_text(arena.copy(*print_argument(array, elements))));

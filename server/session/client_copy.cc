@@ -157,8 +157,9 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   std::string values;
   for (size_t i = 1; i <= width; ++i) values += (i == 1 ? "$" : ", $") + std::to_string(i);
   const std::string names = statement.columns.empty() ? "" : "(" + column_list(statement) + ") ";
-  const auto insert =
-      command_of(fmt::format("INSERT INTO {} {}VALUES ({})", statement.table, names, values), failure);
+  const auto insert = command_of(
+      fmt::format("INSERT INTO {} {}OVERRIDING SYSTEM VALUE VALUES ({})", statement.table, names, values),
+      failure);
   if (!insert) return {Done::kYes, std::move(failure)};
   CopyIn copy{.statement = statement,
               .reader = CopyReader(statement),

@@ -4,7 +4,8 @@
 //             all of the table's rows: under two-phase locking that locks them, else a change of them by
 //             another transaction fails the block when it commits. The other modes ask whether there is such
 //             a table.
-// Constraints are not deferrable, so ALL means none of them.
+// Constraints each statement is checked by all of them, DEFERRABLE ones as well: SET CONSTRAINTS ... DEFERRED
+//             says so, and defers none.
 #include "server/session/client_locks.h"
 
 #include <fmt/format.h>
@@ -129,17 +130,22 @@ ClientSession::Ran ClientSession::set_constraints(const ConstraintsStatement& st
     for (const char c : name) quoted.append(c == '\'' ? 2 : 1, c);
     KeptValues rows;
     Ran ran = run_own_query(
-        fmt::format("SELECT 1 FROM pg_catalog.pg_constraint WHERE conname = '{}'", quoted), rows, alone);
+        fmt::format("SELECT condeferrable FROM pg_catalog.pg_constraint WHERE conname = '{}'", quoted), rows,
+        alone);
     if (ran.done != Done::kYes || !ran.result.ok()) return ran;
     if (rows.size() == 0) {
       return {Done::kYes, StatementResult::failure(sqlstate::kUndefinedObject,
                                                    fmt::format("constraint \"{}\" does not exist", name))};
     }
-    if (statement.defers) {
+    bool is_deferrable = false;
+    for (size_t i = 0; i < rows.size(); ++i) is_deferrable |= rows.row(i)[0].scalar.as_bool();
+    if (statement.defers && !is_deferrable) {
       return {Done::kYes, StatementResult::failure(sqlstate::kWrongObject,
                                                    fmt::format("constraint \"{}\" is not deferrable", name))};
     }
   }
+  if (statement.defers && !statement.names.empty())
+    done.warning = "constraints are checked by each statement: none is deferred here";
   return {Done::kYes, std::move(done)};
 }
 

@@ -222,6 +222,9 @@ class ClientSession {
   StatementResult run_set(const SetStatement& statement, ResultSink& rows);
   // Makes the settings known to the functions and tables that tell of them.
   void share_settings();
+  // What set_config() has asked for in the statement: each is set behind it, and fails it if it can't be.
+  static std::vector<SystemCatalog::Wish> wishes_of(const Named& named);
+  StatementResult grant_wishes(const Named& named, StatementResult result);
   StatementResult discard(const DiscardStatement& statement);
   Ran begin_implicit_block();
   // Ends it: the statements in it are committed.

@@ -82,6 +82,18 @@ SetStatement read_transaction_modes(Tokens& tokens, std::string_view prefix) {
   return set;
 }
 
+// INTERVAL '+01:00' HOUR TO MINUTE, as PostgreSQL shows such a zone: <+01>-01.
+std::string zone_of_interval(Tokens& tokens) {
+  if (tokens.peek().kind != Token::Kind::kString) syntax_error(tokens);
+  std::string offset = tokens.take().text;
+  for (const char* const word : {"hour", "to", "minute"}) static_cast<void>(tokens.take_word(word));
+  const bool is_west = offset.starts_with('-');
+  if (is_west || offset.starts_with('+')) offset.erase(0, 1);
+  if (offset.ends_with(":00")) offset.resize(offset.size() - 3);
+  if (offset.find_first_not_of("0:") == std::string::npos) return "UTC";
+  return fmt::format("<{0}{2}>{1}{2}", is_west ? '-' : '+', is_west ? '+' : '-', offset);
+}
+
 SetStatement read_set(Tokens& tokens) {
   SetStatement set;
   if (tokens.take_word("local")) {
@@ -98,7 +110,11 @@ SetStatement read_set(Tokens& tokens) {
   if (tokens.take_word("time")) {
     if (!tokens.take_word("zone")) syntax_error(tokens);
     set.name = "timezone";
-    set.value = tokens.take_word("local") ? std::nullopt : read_value(tokens);
+    if (tokens.take_word("interval")) {
+      set.value = zone_of_interval(tokens);
+    } else {
+      set.value = tokens.take_word("local") ? std::nullopt : read_value(tokens);
+    }
   } else if (tokens.take_word("names")) {
     set.name = "client_encoding";
     set.value = read_value(tokens);
@@ -148,6 +164,22 @@ std::optional<SetStatement> read_set_config(Tokens tokens) {
   if (tokens.take_word("as")) set.column = take_name(tokens);
   if (!tokens.at_end()) return std::nullopt;
   return set;
+}
+
+// ALTER ... OWNER TO name, as a dump has it behind each object. Nobody owns one here.
+std::optional<IdleStatement> read_new_owner(Tokens tokens) {
+  if (!tokens.take_word("alter")) return std::nullopt;
+  std::string kind;
+  for (const char* const each : {"table", "sequence", "view", "function", "procedure"}) {
+    if (kind.empty() && tokens.take_word(each)) kind = each;
+  }
+  if (kind.empty()) return std::nullopt;
+  while (!tokens.at_end() && !tokens.take_word("owner")) tokens.take();
+  if (!tokens.take_word("to")) return std::nullopt;
+  tokens.take();
+  if (!tokens.at_end()) return std::nullopt;
+  std::ranges::transform(kind, kind.begin(), [](char c) { return is_ascii_letter(c) ? c & ~0x20 : c; });
+  return IdleStatement{"ALTER " + kind, "there are no owners: every client has all rights"};
 }
 
 char one_character(Tokens& tokens) {
@@ -480,6 +512,8 @@ std::optional<ClientStatement> read_own(std::string_view text) {
     statement.what = close;
   } else if (std::optional<SetStatement> set_config = read_set_config(tokens)) {
     statement.what = *std::move(set_config);
+  } else if (std::optional<IdleStatement> owner = read_new_owner(tokens)) {
+    statement.what = *std::move(owner);
   } else if (tokens.take_word("copy")) {
     statement.what = read_copy(tokens);
   } else if (tokens.peek().kind == Token::Kind::kWord &&

@@ -52,6 +52,7 @@ struct CopyStatement {
 // One that has nothing to do here: VACUUM, ANALYZE, LISTEN ...
 struct IdleStatement {
   std::string tag;
+  std::string warning = {};
 };
 
 struct ClientStatement;

@@ -75,7 +75,11 @@ ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> pa
   }
   if (const auto* set = std::get_if<SetStatement>(&statement.what)) return {Done::kYes, run_set(*set, rows)};
   if (const auto* what = std::get_if<DiscardStatement>(&statement.what)) return {Done::kYes, discard(*what)};
-  if (const auto* idle = std::get_if<IdleStatement>(&statement.what)) return {Done::kYes, tagged(idle->tag)};
+  if (const auto* idle = std::get_if<IdleStatement>(&statement.what)) {
+    StatementResult done = tagged(idle->tag);
+    done.warning = idle->warning;
+    return {Done::kYes, std::move(done)};
+  }
   return {};
 }
 
@@ -105,12 +109,13 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   }
   seat_.session().set_read_only(settings_.is_read_only());
   settings_.runs_statement();
+  static_cast<void>(wishes_of(named));  // those of a try that was given up
   if (options) return explain(named, *options, parameters, scales, rows);
   if (conflicts_ >= alone_at_conflicts_ && seat_.block() == SqlSession::Block::kNone) {
     if (waiting_ == Waiting::kNever) return {Done::kWork};
     std::optional<StatementResult> result =
         seat_.session().execute_alone(*named.prepared, parameters, scales, rows, stop_.get(), kLongestStop);
-    if (result) return {Done::kYes, *std::move(result)};
+    if (result) return {Done::kYes, grant_wishes(named, *std::move(result))};
     alone_at_conflicts_ *= 2;
   }
   const uint32_t attempts = host_.statements_wait() ? kMostAttempts : conflicts_ == 0 ? kAttemptsAtOnce : 1;
@@ -121,7 +126,27 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     next_attempt_ns_ = monotonic_ns() + kPauseNanoseconds;
     return {Done::kRetry};
   }
-  return {Done::kYes, *std::move(result)};
+  return {Done::kYes, grant_wishes(named, *std::move(result))};
+}
+
+std::vector<SystemCatalog::Wish> ClientSession::wishes_of(const Named& named) {
+  const BoundStatement* bound = named.prepared->bound();
+  if (bound == nullptr || bound->system() == nullptr) return {};
+  return bound->system()->take_wishes();
+}
+
+StatementResult ClientSession::grant_wishes(const Named& named, StatementResult result) {
+  const std::vector<SystemCatalog::Wish> wishes = wishes_of(named);
+  if (wishes.empty() || !result.ok()) return result;
+  for (const SystemCatalog::Wish& wish : wishes) {
+    if (wish.is_local && !in_block()) continue;  // its block has ended with it
+    StatementResult set = settings_.set(wish.name, wish.value, wish.is_local);
+    if (set.ok()) continue;
+    if (seat_.is_taken()) seat_.session().fail_block();
+    return set;
+  }
+  share_settings();
+  return result;
 }
 
 bool ClientSession::waits_for_log() const {
@@ -203,6 +228,7 @@ ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement
   }
   if (!seat_.take()) return {Done::kRetry};
   seat_.session().set_read_only(settings_.is_read_only());
+  seat_.session().set_change_commits(settings_.get(kChangeCommits) == "on");
   Ran changed{Done::kYes, seat_.session().run(statement.text)};
   replies_.saw(Lsn{host_.durable().value - 1});
   return changed;

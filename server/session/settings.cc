@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/ascii.h"
+#include "recovery/database/live_session.h"
 #include "server/protocol/sqlstates.h"
 
 namespace mneme {
@@ -19,6 +20,15 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+// An encoding's name as PostgreSQL compares it: its letters and digits alone.
+std::string plain_encoding(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    if (is_ascii_letter(c) || (c >= '0' && c <= '9')) name += ascii_lower(c);
+  }
+  return name;
+}
+
 constexpr const char* kIsolation = "transaction_isolation";
 constexpr const char* kDefaultIsolation = "default_transaction_isolation";
 constexpr const char* kReadOnly = "transaction_read_only";
@@ -26,6 +36,8 @@ constexpr const char* kDefaultReadOnly = "default_transaction_read_only";
 
 // The values of a parameter that is a duration: a number of milliseconds, or one with a unit.
 constexpr std::string_view kDuration = "milliseconds";
+// Those of client_encoding, as plain_encoding() has them.
+constexpr std::string_view kEncodings = "utf8,unicode,sqlascii";
 // Those of a parameter that is a place in the log.
 constexpr std::string_view kPlace = "lsn";
 
@@ -91,21 +103,33 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"array_nulls", "on", kOn},
       {"backslash_quote", "safe_encoding", "safe_encoding"},
       {"bytea_output", "hex", "hex"},
-      {"client_encoding", "UTF8", "utf8,utf-8,unicode,'utf8',sql_ascii", true},
+      {"check_function_bodies", "on", kBool},
+      {"client_encoding", "UTF8", kEncodings, true},
       {"client_min_messages", "notice", "debug5,debug4,debug3,debug2,debug1,debug,log,notice,warning,error"},
       {"DateStyle", "ISO, MDY", "iso,iso, mdy,iso,mdy,iso, dmy,iso,dmy,iso, ymd,iso,ymd", true},
+      {"default_table_access_method", "heap", "heap"},
+      {"default_tablespace", "", ",pg_default"},
       {"default_transaction_deferrable", "off", kOff},
       {"default_transaction_isolation", "serializable", kLevels},
       {"default_transaction_read_only", "off", kBool, true},
       {"extra_float_digits", "1", "1,2,3"},
       {"idle_in_transaction_session_timeout", "0", kDuration},
+      {"idle_session_timeout", "0", "0"},
       {"in_hot_standby", "off", "", true},
       {"integer_datetimes", "on", "", true},
       {"IntervalStyle", "postgres", "postgres", true},
       {"is_superuser", "on", "", true},
+      {"jit", "off", kOff},
+      {"lc_collate", "C", ""},
+      {"lc_ctype", "C", ""},
+      {"lc_messages", "C", "c,posix"},
+      {"lc_monetary", "C", "c,posix"},
+      {"lc_numeric", "C", "c,posix"},
+      {"lc_time", "C", "c,posix"},
       {"lock_timeout", "0", "0"},
       {"max_identifier_length", "63", ""},
       {"max_index_keys", "32", ""},
+      {kChangeCommits, "off", kBool},
       {kWaitForLsn, "0", kPlace},
       {"row_security", "off", kOff},
       {"search_path", "\"$user\", public", "*"},
@@ -116,6 +140,8 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"standard_conforming_strings", "on", kOn, true},
       {"statement_timeout", "0", kDuration},
       {"synchronize_seqscans", "on", kBool},
+      {"synchronous_commit", "on", "on,true,yes,1,local,remote_write,remote_apply"},
+      {"temp_tablespaces", "", ",pg_default"},
       {"TimeZone", "UTC", "*", true},
       {"transaction_deferrable", "off", kOff},
       {"transaction_isolation", "serializable", kLevels},
@@ -203,7 +229,8 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
                                                   parameter->name, value));
     }
   } else if (parameter != nullptr && parameter->accepted != "*") {
-    const std::string wanted = "," + lower_case(value) + ",";
+    const bool is_encoding = parameter->accepted == kEncodings;
+    const std::string wanted = "," + (is_encoding ? plain_encoding(value) : lower_case(value)) + ",";
     const std::string accepted = "," + std::string(parameter->accepted) + ",";
     if (accepted.find(wanted) == accepted.npos) {
       return StatementResult::failure(
@@ -213,7 +240,7 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
     }
     // A style of dates prints as ISO.
     // PostgreSQL converts nothing for SQL_ASCII, and takes valid text of the server's encoding.
-    if (key == "client_encoding") stored = lower_case(value) == "sql_ascii" ? "SQL_ASCII" : "UTF8";
+    if (is_encoding) stored = plain_encoding(value) == "sqlascii" ? "SQL_ASCII" : "UTF8";
     if (key == "datestyle")
       stored = lower_case(value).find("dmy") != std::string::npos ? "ISO, DMY" : "ISO, MDY";
     if (parameter->initial == "on" || parameter->initial == "off") {

@@ -1,5 +1,5 @@
-"""Goal: drivers and tools that were written for PostgreSQL drive `mneme serve` as they are: SQLAlchemy over psycopg2, psycopg 3, pgjdbc,
-node-postgres, sysbench.
+"""Goal: drivers and tools that were written for PostgreSQL drive `mneme serve` as they are: SQLAlchemy over psycopg2, psycopg 3, asyncpg, Django,
+pgjdbc, node-postgres, sysbench, pg_dump.
 
 Method: programs of tests/clients, each on a fresh database, and sysbench's own workloads. Those in Python check what they are answered; those in
 Java and JavaScript print it, and are run against a PostgreSQL server, too, which is to answer the same.
@@ -39,6 +39,34 @@ class Clients(EndToEndTest):
 
     def test_psycopg(self):
         self.run_client(PYTHON, "-B", CLIENTS / "driver_client.py")
+
+    def test_asyncpg(self):
+        self.run_client(PYTHON, "-B", CLIENTS / "asyncpg_client.py")
+
+    def test_django(self):
+        self.run_client(PYTHON, "-B", CLIENTS / "django_client.py")
+
+    def test_pg_dump(self):
+        """What pg_dump writes of a database makes the same one in PostgreSQL, and here."""
+        def psql(environment, *arguments):
+            result = subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-A", "-t", *arguments], capture_output=True, text=True,
+                                    env={**environment, "PGOPTIONS": "-c client_min_messages=error"}, timeout=LONGEST_COMMAND_SECONDS,
+                                    check=False)
+            self.assertEqual(result.returncode, 0, self.told(result))
+            return result.stdout
+
+        psql(self.server.environment, "-f", CLIENTS / "dumped.sql")
+        dump = self.folder / "dump.sql"
+        self.run_client("pg_dump", "-f", dump)
+        postgres = Postgres()
+        self.addCleanup(postgres.close)
+        again = Server(self.folder / "again", "--create")
+        self.addCleanup(again.close)
+        asked = (CLIENTS / "dumped_asked.sql").read_text(encoding="utf-8")
+        first = psql(self.server.environment, "-c", asked)
+        for environment in (postgres.new_database(), again.environment):
+            psql(environment, "-f", dump)
+            self.assertEqual(psql(environment, "-c", asked), first)
 
     def same_as_postgres(self, *command):
         """Runs the command against both servers."""

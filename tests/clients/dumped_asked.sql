@@ -1,0 +1,8 @@
+SELECT * FROM customer ORDER BY id;
+SELECT * FROM sale ORDER BY id;
+SELECT nextval('ticket'), nextval('customer_id_seq');
+SELECT conname, contype FROM pg_constraint WHERE conrelid IN ('customer'::regclass, 'sale'::regclass) ORDER BY conname;
+SELECT indexname FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname;
+SELECT next_year(2023);
+CALL pay(1, 2.50);
+SELECT balance FROM customer WHERE id = 1;
