@@ -16,6 +16,9 @@ struct SourceError {
   ir::SourceLocation where;
   std::string message;             // the construct, why it can't be, and what is accepted instead
   const char* sqlstate = nullptr;  // where it is another than a syntax error's
+  std::string hint = {};
+  // What PostgreSQL says of it, where that is less; its clients are shown `message` as the hint then.
+  std::string client_message = {};
 };
 
 template <typename... Args>

@@ -150,6 +150,7 @@ bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, u
       break;
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kTime:
       value = Value::of_int(in.i64());
       break;
     case TypeKind::kReal:
