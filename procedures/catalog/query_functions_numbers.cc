@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
 
 #include "procedures/catalog/query_functions.h"
 #include "procedures/values/decimal.h"
@@ -57,6 +58,40 @@ bool factorial_of(Arguments arguments, Arena& arena, Value& result, SqlError& er
   int128 product = 1;
   for (int64_t each = 2; each <= number; ++each) product *= each;
   result = Value::of_decimal(product, 0);
+  return true;
+}
+
+// The square root with at least 16 digits, and as many behind the point as the number has.
+bool sqrt_of_numeric(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  constexpr int kLeastDigits = 16;
+  constexpr size_t kMostDigits = 70;
+  int128 number = arguments[0].as_numeric();
+  if (number < 0)
+    return fail(error, arena, sqlstate::kInvalidPower, "cannot take square root of a negative number");
+  std::string digits;
+  for (; number > 0; number /= 10)
+    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(number % 10)));
+  // PostgreSQL counts in groups of four digits: how many stand before the point, less one.
+  const int whole = static_cast<int>(digits.size()) - arguments[0].digits();
+  const int weight = digits.empty() ? 0 : whole > 0 ? (whole + 3) / 4 - 1 : -(-whole / 4) - 1;
+  const int scale = std::max({kLeastDigits - ((weight + 1) * 2 - 1), int{arguments[0].digits()}, 0});
+  digits.append(static_cast<size_t>(2 * scale - int{arguments[0].digits()}), '0');
+  if (digits.size() % 2 != 0) digits.insert(digits.begin(), '0');
+  if (digits.size() > kMostDigits || scale > int{kMaxNumericPrecision}) {
+    return fail(error, arena, sqlstate::kNotSupported, "the square root has more than the {} digits of a numeric here",
+                kMaxNumericPrecision);
+  }
+  int128 root = 0;
+  int128 rest = 0;
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    rest = rest * 100 + (digits[i] - '0') * 10 + (digits[i + 1] - '0');
+    int next = 9;
+    while ((root * 20 + next) * next > rest) --next;
+    rest -= (root * 20 + next) * next;
+    root = root * 10 + next;
+  }
+  if (rest > root) ++root;
+  result = Value::of_decimal(root, static_cast<uint8_t>(scale));
   return true;
 }
 
@@ -249,6 +284,7 @@ constexpr QueryFunction kNumberFunctions[] = {
     {"scale", 1, 1, {kDecimalType}, kCounted, scale_of_number},
     {"min_scale", 1, 1, {kDecimalType}, kCounted, least_scale},
     {"trim_scale", 1, 1, {kDecimalType}, kDecimalType, trim_scale},
+    {"mneme_numeric_sqrt", 1, 1, {kDecimalType}, kDecimalType, sqrt_of_numeric},
     {"factorial", 1, 1, {kLarge}, kDecimalType, factorial_of},
     {"width_bucket", 4, 4, {kFloat, kFloat, kFloat, kCounted}, kCounted, bucket_of_double},
     {"mneme_numeric_bucket",

@@ -302,6 +302,13 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
     refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
   if (call.text == "pg_typeof" && call.args.size() == 1)
     return type_of(binder.bind(call.args[0]), call.where);
+  if (binder_.provider_ != nullptr && call.text == "sqrt" && call.args.size() == 1 && !call.star && !call.distinct) {
+    std::vector<Expr> args;
+    args.push_back(binder.bind(call.args[0]));
+    const bool is_numeric = args[0].type.is_exact() && !args[0].type.is_integer();
+    if (is_numeric) return call_provided("mneme_numeric_sqrt", std::move(args), call.where);
+    return bind_function(call.text, std::move(args), call.where, true);
+  }
   const bool formats = binder_.provider_ != nullptr && call.text == "to_char" && call.args.size() == 2;
   const bool is_pattern = binder_.provider_ != nullptr && call.text == "substring" && call.args.size() == 2 &&
                           call.args[1].kind == syntax::ExprKind::kString;

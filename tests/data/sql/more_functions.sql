@@ -43,3 +43,6 @@ SELECT 1 AS day, 2 AS year, 3 "month";
 SELECT nothing_at_all(1);
 SELECT to_json(1);
 SELECT nothing_at_all('a', now(), ARRAY[1]);
+SELECT sqrt(2.0), sqrt(2000.0), sqrt(0.2), sqrt(0.00002), sqrt(144.00), sqrt(0.0), sqrt(123456789.123), sqrt(salary) FROM emp WHERE id = 2;
+SELECT sqrt(-1.0);
+SELECT sqrt(2), sqrt(2::real), |/ 2.0;
