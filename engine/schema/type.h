@@ -31,7 +31,8 @@ struct Type {
   TypeKind kind = TypeKind::kNull;
   bool is_array = false;
   // kNumeric: total digits and digits after the point. precision 0: an intermediate result, up to 38 digits.
-  // kTimestamp, kInterval, kTime: precision is one more than the digits of a second that are kept; 0: all six, as 7.
+  // kTimestamp, kInterval, kTime: precision is one more than the digits of a second that are kept; 0: all
+  // six, as 7.
   uint8_t precision = 0;
   uint8_t scale = 0;
   // kChar, kVarchar: the most characters, and a column's bytes. 0: an intermediate result without a bound.

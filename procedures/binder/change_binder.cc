@@ -285,8 +285,9 @@ std::string ChangeBinder::listed(const TableDefinition& table, const Columns& co
   return text;
 }
 
-void ChangeBinder::add_detail(Statement& choice, const std::string& before, const std::vector<std::string>& variables,
-                              const std::string& behind, bool shows_nulls) {
+void ChangeBinder::add_detail(Statement& choice, const std::string& before,
+                              const std::vector<std::string>& variables, const std::string& behind,
+                              bool shows_nulls) {
   constexpr int64_t kMostShown = 64;
   const ir::SourceLocation where = choice.where;
   const Type text{.kind = TypeKind::kVarchar, .is_text = true};

@@ -196,15 +196,16 @@ std::string_view symbol_of(ir::Op op) {
 [[noreturn]] void refuse_pair(ir::SourceLocation where, const Type& left, ir::Op op, const Type& right) {
   throw SourceError{
       where,
-      fmt::format("{} and {} do not meet without a cast; write CAST(... AS type) on one side", to_string(left),
-                  to_string(right)),
+      fmt::format("{} and {} do not meet without a cast; write CAST(... AS type) on one side",
+                  to_string(left), to_string(right)),
       sqlstate::kUndefinedFunction,
       "No operator matches the given name and argument types. You might need to add explicit type casts.",
-      fmt::format("operator does not exist: {} {} {}", message_name(left), symbol_of(op), message_name(right))};
+      fmt::format("operator does not exist: {} {} {}", message_name(left), symbol_of(op),
+                  message_name(right))};
 }
 
 void widen_numbers(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where, ir::Op op) {
-  if (number_rank(left.type) == 0 || number_rank(right.type) == 0) 
+  if (number_rank(left.type) == 0 || number_rank(right.type) == 0)
     refuse_pair(where, left.type, op, right.type);
   const bool are_reals = left.type.kind == TypeKind::kReal && right.type.kind == TypeKind::kReal;
   if (!are_reals && (left.type.is_floating() || right.type.is_floating())) {
@@ -292,7 +293,8 @@ Type element_of(const Type& array) {
 }
 
 bool is_time_of_day_pair(const Type& from, const Type& to) {
-  if (to.kind == TypeKind::kTime) return from.kind == TypeKind::kTimestamp || from.kind == TypeKind::kInterval;
+  if (to.kind == TypeKind::kTime)
+    return from.kind == TypeKind::kTimestamp || from.kind == TypeKind::kInterval;
   return from.kind == TypeKind::kTime && to.kind == TypeKind::kInterval;
 }
 
@@ -560,8 +562,9 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
       common = Type{.kind = TypeKind::kInterval};
     } else if (common->kind != type.kind) {
       std::string word(construct);
-      std::ranges::transform(word, word.begin(),
-                             [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+      std::ranges::transform(word, word.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+      });
       throw SourceError{result->where,
                         fmt::format("{} has results of types {} and {}, which do not meet without a cast",
                                     construct, to_string(*common), to_string(type)),

@@ -54,7 +54,8 @@ ir::Expr convert_to_text(ir::Expr expr);
 ir::Expr convert_to_output(ir::Expr expr, std::string_view what);
 
 // Brings both sides of a comparison, or of arithmetic, to the type in which PostgreSQL does it.
-void unify_for_comparison(ir::Expr& left, ir::Expr& right, ir::SourceLocation where, ir::Op op = ir::Op::kEqual);
+void unify_for_comparison(ir::Expr& left, ir::Expr& right, ir::SourceLocation where,
+                          ir::Op op = ir::Op::kEqual);
 void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::SourceLocation where,
                           ir::Op op = ir::Op::kModulo);
 

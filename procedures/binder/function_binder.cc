@@ -245,20 +245,33 @@ void check_query_function(std::string_view name, std::span<const Expr> args, ir:
   if (kFunctions.contains(name)) return;
   // PostgreSQL's functions of types that are not here, and of what a server of it has alone.
   constexpr std::string_view kBeginnings[] = {
-      "json",       "xml",          "ts_",     "to_ts",  "plainto_",  "phraseto_", "websearch_", "pg_",     "lo_",
-      "has_",       "inet_",        "txid_",   "enum_",  "range_",    "int4range", "int8range",  "numrange", "tsrange",
-      "tstzrange",  "daterange",    "row_to_", "regr_",  "array_to_", "covar_",    "sha",        "cursor_to_",
-      "database_to_", "query_to_",  "schema_to_", "table_to_"};
-  constexpr std::string_view kNames[] = {
-      "abbrev",    "acldefault", "aclexplode", "any_value", "area",      "array_sample", "array_shuffle", "bound_box",
-      "box",       "broadcast",  "center",     "circle",    "convert",   "convert_from", "convert_to",    "corr",
-      "crypt",     "decode",     "diagonal",   "diameter",  "encode",    "erf",          "family",        "get_bit",
-      "get_byte",  "height",     "host",       "hostmask",  "isclosed",  "isempty",      "isopen",        "line",
-      "lower_inc", "lower_inf",  "lseg",       "macaddr8_set7bit",       "masklen",      "netmask",       "network",
-      "normalize", "npoints",    "numnode",    "parse_ident",            "path",         "pclose",        "point",
-      "polygon",   "popen",      "querytree",  "radius",    "set_bit",   "set_byte",     "setseed",       "setweight",
-      "slope",     "strip",      "timeofday",  "to_regclass",            "tsquery_phrase",               "tsvector_to_array",
-      "upper_inc", "upper_inf",  "uuid_generate_v4",        "width",     "xmlagg"};
+      "json",       "xml",        "ts_",          "to_ts",     "plainto_",   "phraseto_",
+      "websearch_", "pg_",        "lo_",          "has_",      "inet_",      "txid_",
+      "enum_",      "range_",     "int4range",    "int8range", "numrange",   "tsrange",
+      "tstzrange",  "daterange",  "row_to_",      "regr_",     "array_to_",  "covar_",
+      "sha",        "cursor_to_", "database_to_", "query_to_", "schema_to_", "table_to_"};
+  constexpr std::string_view kNames[] = {"abbrev",        "acldefault",     "aclexplode",
+                                         "any_value",     "area",           "array_sample",
+                                         "array_shuffle", "bound_box",      "box",
+                                         "broadcast",     "center",         "circle",
+                                         "convert",       "convert_from",   "convert_to",
+                                         "corr",          "crypt",          "decode",
+                                         "diagonal",      "diameter",       "encode",
+                                         "erf",           "family",         "get_bit",
+                                         "get_byte",      "height",         "host",
+                                         "hostmask",      "isclosed",       "isempty",
+                                         "isopen",        "line",           "lower_inc",
+                                         "lower_inf",     "lseg",           "macaddr8_set7bit",
+                                         "masklen",       "netmask",        "network",
+                                         "normalize",     "npoints",        "numnode",
+                                         "parse_ident",   "path",           "pclose",
+                                         "point",         "polygon",        "popen",
+                                         "querytree",     "radius",         "set_bit",
+                                         "set_byte",      "setseed",        "setweight",
+                                         "slope",         "strip",          "timeofday",
+                                         "to_regclass",   "tsquery_phrase", "tsvector_to_array",
+                                         "upper_inc",     "upper_inf",      "uuid_generate_v4",
+                                         "width",         "xmlagg"};
   const auto begins = [&](std::string_view beginning) { return name.starts_with(beginning); };
   if (std::ranges::any_of(kBeginnings, begins) || std::ranges::find(kNames, name) != std::end(kNames))
     refuse_as(sqlstate::kNotSupported, where, "{}() is not supported", name);
@@ -267,9 +280,10 @@ void check_query_function(std::string_view name, std::span<const Expr> args, ir:
     types += types.empty() ? "" : ", ";
     types += is_unknown(arg) ? "unknown" : message_name(arg.type);
   }
-  throw SourceError{where, fmt::format("function {}({}) does not exist", name, types), sqlstate::kUndefinedFunction,
-                    "No function matches the given name and argument types. You might need to add explicit type "
-                    "casts."};
+  throw SourceError{
+      where, fmt::format("function {}({}) does not exist", name, types), sqlstate::kUndefinedFunction,
+      "No function matches the given name and argument types. You might need to add explicit type "
+      "casts."};
 }
 
 std::vector<syntax::Expr> in_order_of_parameters(const syntax::Expr& call) {
@@ -282,7 +296,8 @@ std::vector<syntax::Expr> in_order_of_parameters(const syntax::Expr& call) {
       {"make_time", "hour min sec "},
       {"make_timestamp", "year month mday hour min sec "},
       {"make_timestamptz", "year month mday hour min sec "}};
-  const auto* known = std::ranges::find(kParameters, call.text, &std::pair<std::string_view, std::string_view>::first);
+  const auto* known =
+      std::ranges::find(kParameters, call.text, &std::pair<std::string_view, std::string_view>::first);
   if (known == std::end(kParameters)) return args;
   std::vector<std::string_view> names;
   for (std::string_view rest = known->second; !rest.empty(); rest.remove_prefix(rest.find(' ') + 1))
@@ -291,9 +306,12 @@ std::vector<syntax::Expr> in_order_of_parameters(const syntax::Expr& call) {
   std::vector<char> is_given(names.size());
   size_t last = 0;
   for (size_t i = 0; i < args.size(); ++i) {
-    const auto place = is_named(args[i]) ? static_cast<size_t>(std::ranges::find(names, args[i].text) - names.begin()) : i;
-    if (place >= names.size() || is_given[place] != 0 || (!is_named(args[i]) && i > 0 && is_named(args[i - 1])))
-      refuse_as(sqlstate::kUndefinedFunction, args[i].where, "function {}() has no such parameter to be given", call.text);
+    const auto place =
+        is_named(args[i]) ? static_cast<size_t>(std::ranges::find(names, args[i].text) - names.begin()) : i;
+    if (place >= names.size() || is_given[place] != 0 ||
+        (!is_named(args[i]) && i > 0 && is_named(args[i - 1])))
+      refuse_as(sqlstate::kUndefinedFunction, args[i].where,
+                "function {}() has no such parameter to be given", call.text);
     is_given[place] = 1;
     last = std::max(last, place + 1);
     ordered[place] = is_named(args[i]) ? args[i].args[0] : args[i];

@@ -28,7 +28,7 @@ namespace {
 constexpr Type kMoment{.kind = TypeKind::kTimestamp, .is_zoned = true};
 constexpr Type kInterval{.kind = TypeKind::kInterval};
 
-constexpr Type kClock{.kind = TypeKind::kTime};
+constexpr Type kDaytime{.kind = TypeKind::kTime};
 
 bool is_clock_type(const Expr& expr) {
   return expr.type.kind == TypeKind::kTime;
@@ -198,9 +198,8 @@ bool is_plain_interval(const Expr& interval) {
 // time + interval, and with kSubtract -.
 Expr bind_moved_time(Op op, Expr time, Expr interval, ir::SourceLocation where) {
   if (!is_clock_type(time)) time = as_timestamp(std::move(time));
-  const Type type = is_clock_type(time)
-                        ? kClock
-                        : Type{.kind = TypeKind::kTimestamp, .is_zoned = time.type.is_zoned};
+  const Type type =
+      is_clock_type(time) ? kDaytime : Type{.kind = TypeKind::kTimestamp, .is_zoned = time.type.is_zoned};
   std::vector<Expr> args;
   args.push_back(std::move(time));
   if (!is_plain_interval(interval)) {

@@ -45,10 +45,10 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
     rows.set("datetime_precision", digits);
   }
   constexpr std::pair<TypeKind, const char*> kNames[] = {
-      {TypeKind::kBoolean, "bool"},     {TypeKind::kSmallInt, "int2"},   {TypeKind::kInt, "int4"},
-      {TypeKind::kBigInt, "int8"},      {TypeKind::kNumeric, "numeric"}, {TypeKind::kDouble, "float8"},
-      {TypeKind::kChar, "bpchar"},      {TypeKind::kVarchar, "varchar"}, {TypeKind::kTimestamp, "timestamp"},
-      {TypeKind::kReal, "float4"},      {TypeKind::kDecimal, "numeric"}, {TypeKind::kDate, "date"},
+      {TypeKind::kBoolean, "bool"},      {TypeKind::kSmallInt, "int2"},   {TypeKind::kInt, "int4"},
+      {TypeKind::kBigInt, "int8"},       {TypeKind::kNumeric, "numeric"}, {TypeKind::kDouble, "float8"},
+      {TypeKind::kChar, "bpchar"},       {TypeKind::kVarchar, "varchar"}, {TypeKind::kTimestamp, "timestamp"},
+      {TypeKind::kReal, "float4"},       {TypeKind::kDecimal, "numeric"}, {TypeKind::kDate, "date"},
       {TypeKind::kInterval, "interval"}, {TypeKind::kTime, "time"}};
   for (const auto& [kind, name] : kNames) {
     if (kind != column.type.kind) continue;

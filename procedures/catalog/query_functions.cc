@@ -204,7 +204,8 @@ bool regexp_instr(Arguments arguments, Arena& arena, Value& result, SqlError& er
       !read_place(arguments, 6, "subexpr", 0, group, arena, error))
     return false;
   if (end > 1)
-    return fail(error, arena, sqlstate::kInvalidParameter, "invalid value for parameter \"{}\": {}", "endoption", end);
+    return fail(error, arena, sqlstate::kInvalidParameter, "invalid value for parameter \"{}\": {}",
+                "endoption", end);
   if (!find_from(arguments, start, 5, arena, found, error)) return false;
   const auto number = static_cast<size_t>(n - 1);
   const auto part = static_cast<size_t>(group);
@@ -219,9 +220,7 @@ bool regexp_instr(Arguments arguments, Arena& arena, Value& result, SqlError& er
 bool unistr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string_view text = arguments[0].as_text();
   std::string all;
-  const auto invalid = [&] {
-    return fail(error, arena, sqlstate::kSyntaxError, "invalid Unicode escape");
-  };
+  const auto invalid = [&] { return fail(error, arena, sqlstate::kSyntaxError, "invalid Unicode escape"); };
   for (size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '\\') {
       all.push_back(text[at]);
@@ -246,7 +245,8 @@ bool unistr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
       if (!is_ascii_digit(digit) && (digit < 'a' || digit > 'f')) return invalid();
       code = code * 16 + static_cast<uint32_t>(is_ascii_digit(digit) ? digit - '0' : digit - 'a' + 10);
     }
-    if (!append_character(code, all)) return fail(error, arena, sqlstate::kSyntaxError, "invalid Unicode code point: {:04X}", code);
+    if (!append_character(code, all))
+      return fail(error, arena, sqlstate::kSyntaxError, "invalid Unicode code point: {:04X}", code);
     at += mark + digits;
   }
   return give_text(all, arena, result);

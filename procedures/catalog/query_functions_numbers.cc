@@ -49,7 +49,8 @@ bool trim_scale(Arguments arguments, Arena&, Value& result, SqlError&) {
 bool factorial_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
   constexpr int64_t kMost = 33;  // of 37 digits
   const int64_t number = arguments[0].as_int();
-  if (number < 0) return fail(error, arena, sqlstate::kOutOfRange, "factorial of a negative number is undefined");
+  if (number < 0)
+    return fail(error, arena, sqlstate::kOutOfRange, "factorial of a negative number is undefined");
   if (number > kMost) {
     return fail(error, arena, sqlstate::kNotSupported,
                 "factorial({}) is not supported: it has more than the {} digits of a numeric here", number,
@@ -78,8 +79,8 @@ bool sqrt_of_numeric(Arguments arguments, Arena& arena, Value& result, SqlError&
   digits.append(static_cast<size_t>(2 * scale - int{arguments[0].digits()}), '0');
   if (digits.size() % 2 != 0) digits.insert(digits.begin(), '0');
   if (digits.size() > kMostDigits || scale > int{kMaxNumericPrecision}) {
-    return fail(error, arena, sqlstate::kNotSupported, "the square root has more than the {} digits of a numeric here",
-                kMaxNumericPrecision);
+    return fail(error, arena, sqlstate::kNotSupported,
+                "the square root has more than the {} digits of a numeric here", kMaxNumericPrecision);
   }
   int128 root = 0;
   int128 rest = 0;
@@ -275,7 +276,8 @@ bool atanh_of(Arguments arguments, Arena& arena, Value& result, SqlError& error)
 
 bool atan2d_of(Arguments arguments, Arena&, Value& result, SqlError&) {
   static const double arc_of_one = std::atan(1.0);
-  result = Value::of_double(std::atan2(arguments[0].as_double(), arguments[1].as_double()) / arc_of_one * 45.0);
+  result =
+      Value::of_double(std::atan2(arguments[0].as_double(), arguments[1].as_double()) / arc_of_one * 45.0);
   return true;
 }
 

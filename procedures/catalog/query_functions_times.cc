@@ -5,7 +5,7 @@
 #include "procedures/catalog/query_functions.h"
 #include "procedures/values/interval.h"
 #include "procedures/values/time_format.h"
-#include "procedures/values/time_zone.h"
+#include "procedures/catalog/time_zone.h"
 #include "procedures/values/timestamp.h"
 
 namespace mneme {
@@ -78,18 +78,19 @@ bool make_time_of_day(std::span<const Value> arguments, Arena& arena, Value& res
   const int64_t hour = arguments[0].as_int();
   const int64_t minute = arguments[1].as_int();
   const double second = arguments[2].as_double();
-  const bool is_there = hour >= 0 && hour <= 24 && minute >= 0 && minute <= 59 && second >= 0 && second <= 60 &&
-                        (hour < 24 || (minute == 0 && second == 0));
+  const bool is_there = hour >= 0 && hour <= 24 && minute >= 0 && minute <= 59 && second >= 0 &&
+                        second <= 60 && (hour < 24 || (minute == 0 && second == 0));
   if (!is_there) {
-    return fail(error, arena, sqlstate::kDatetimeOverflow, "time field value out of range: {}:{:02}:{:02g}", hour,
-                minute, second);
+    return fail(error, arena, sqlstate::kDatetimeOverflow, "time field value out of range: {}:{:02}:{:02g}",
+                hour, minute, second);
   }
   const auto fraction = static_cast<int64_t>(std::rint(second * double{kMicrosecondsPerSecond}));
   result = Value::of_int((hour * 3600 + minute * 60) * kMicrosecondsPerSecond + fraction);
   return true;
 }
 
-bool to_timestamp_by_template(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool to_timestamp_by_template(std::span<const Value> arguments, Arena& arena, Value& result,
+                              SqlError& error) {
   int64_t moment = 0;
   if (!scan_time(arguments[1].as_text(), arguments[0].as_text(), false, arena, moment, error)) return false;
   result = Value::of_int(moment);
@@ -133,8 +134,7 @@ template <int64_t (TimeZone::*Convert)(int64_t) const>
 bool in_zone(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string_view name = arguments[0].as_text();
   const std::shared_ptr<const TimeZone> zone = find_time_zone(name);
-  if (!zone)
-    return fail(error, arena, sqlstate::kInvalidParameter, "time zone \"{}\" not recognized", name);
+  if (!zone) return fail(error, arena, sqlstate::kInvalidParameter, "time zone \"{}\" not recognized", name);
   const int64_t time = (*zone.*Convert)(arguments[1].as_int());
   if (!is_timestamp(time)) return fail(error, arena, sqlstate::kDatetimeOverflow, "timestamp out of range");
   result = Value::of_int(time);

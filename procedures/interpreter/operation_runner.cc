@@ -251,7 +251,8 @@ bool OperationRunner::evaluate_assignments(const Operation& operation) {
       changes_.push_back({assignment.column, value});
       view.changes = changes_;
       new_values_.resize(state_.schema.catalog().table(table).columns.size());
-      for (size_t n = 0; n < new_values_.size(); ++n) new_values_[n] = view.get(ColumnId{static_cast<uint32_t>(n)});
+      for (size_t n = 0; n < new_values_.size(); ++n)
+        new_values_[n] = view.get(ColumnId{static_cast<uint32_t>(n)});
       tell_failing_row(table, new_values_);
       return false;
     }

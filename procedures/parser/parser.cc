@@ -197,11 +197,12 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
     antlr4::Token* token = tokens[i];
     const std::string text = token->getText();
     if (token->getType() == MnemeLexer::BAD_NUMBER) {
-      throw SourceError{location(token),
-                        "the number \"" + text + "\" runs into letters; write digits alone, or an exponent as 1e3",
-                        nullptr,
-                        {},
-                        "trailing junk after numeric literal at or near \"" + text + "\""};
+      throw SourceError{
+          location(token),
+          "the number \"" + text + "\" runs into letters; write digits alone, or an exponent as 1e3",
+          nullptr,
+          {},
+          "trailing junk after numeric literal at or near \"" + text + "\""};
     }
     if (token->getType() == MnemeLexer::UNKNOWN) {
       if (text == "'" || text == "\"") refuse(location(token), "the quote that opens here is never closed");
@@ -223,8 +224,8 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
     }
     if (token->getType() == MnemeLexer::STRING && before->getType() == MnemeLexer::IDENTIFIER) {
       refuse_as(sqlstate::kNotSupported, location(before),
-             "strings with a prefix ({}'...') are not supported; write '...', in which '' is a quote",
-             before->getText());
+                "strings with a prefix ({}'...') are not supported; write '...', in which '' is a quote",
+                before->getText());
     }
   }
 }

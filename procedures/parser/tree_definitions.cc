@@ -87,7 +87,8 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
     alteration.new_name = read_name(rename->name());
     command.names.push_back(alteration.table);
     command.parameter_types.emplace_back();
-    if (rename->parameterTypes()) command.parameter_types.back() = read_parameter_types(rename->parameterTypes());
+    if (rename->parameterTypes())
+      command.parameter_types.back() = read_parameter_types(rename->parameterTypes());
   } else if (context->definition()) {
     std::vector<syntax::Definition> made = definitions(context->definition());
     command.definition = std::move(made.front());

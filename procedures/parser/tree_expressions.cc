@@ -80,7 +80,8 @@ Expr read_interval(MnemeParser::TypedLiteralContext* literal, const std::string&
   const std::string last = lowered(literal->IDENTIFIER().back()->getText());
   const bool is_plain = text.find_first_not_of("0123456789+-. ") == std::string::npos;
   const bool is_one = is_plain && text.find_first_of(". ") == std::string::npos && text.rfind('-') == 0;
-  const bool is_number = is_plain && !text.empty() && (is_one || text.find_first_of("-. ") == std::string::npos);
+  const bool is_number =
+      is_plain && !text.empty() && (is_one || text.find_first_of("-. ") == std::string::npos);
   Expr value = make_syntax(ExprKind::kString, where);
   Expr expr = make_syntax(ExprKind::kCast, where);
   expr.type.base = "interval";

@@ -229,12 +229,13 @@ syntax::Name read_label(MnemeParser::LabelNameContext* context) {
 }
 
 syntax::Name read_bare_label(MnemeParser::NameContext* context) {
-  constexpr std::string_view kAfterAsAlone[] = {"char",   "character", "day",    "filter", "hour",    "minute",
-                                                "month",  "over",      "second", "within", "without", "year",
-                                                "varying"};
+  constexpr std::string_view kAfterAsAlone[] = {"char",    "character", "day",    "filter", "hour",
+                                                "minute",  "month",     "over",   "second", "within",
+                                                "without", "year",      "varying"};
   syntax::Name name = read_name(context);
   if (std::ranges::find(kAfterAsAlone, name.text) != std::end(kAfterAsAlone))
-    refuse(name.where, "syntax error at or near \"{}\": as a column's name it stands behind AS", context->getText());
+    refuse(name.where, "syntax error at or near \"{}\": as a column's name it stands behind AS",
+           context->getText());
   return name;
 }
 

@@ -74,8 +74,9 @@ class MergeReader {
       return std::nullopt;
     }
     if (is_insert != (when->NOT() != nullptr)) {
-      refuse(location(when), "syntax error: INSERT stands behind WHEN NOT MATCHED, UPDATE and DELETE behind "
-                             "WHEN MATCHED");
+      refuse(location(when),
+             "syntax error: INSERT stands behind WHEN NOT MATCHED, UPDATE and DELETE behind "
+             "WHEN MATCHED");
     }
     std::vector<Expr> conditions;
     if (!is_insert) conditions.push_back(on_);
@@ -108,9 +109,9 @@ class MergeReader {
     }
     const std::vector<Expr> values = read_row(when->insertRow());
     if (!columns.empty() && values.size() != columns.size()) {
-      refuse(location(when), values.size() > columns.size()
-                                 ? "INSERT has more expressions than target columns"
-                                 : "INSERT has more target columns than expressions");
+      refuse(location(when), "INSERT has more {}",
+             values.size() > columns.size() ? "expressions than target columns"
+                                            : "target columns than expressions");
     }
     auto rows = std::make_shared<syntax::Query>();
     rows->where = rows->first.where = change.where;

@@ -92,8 +92,8 @@ syntax::Statement read_raise(MnemeParser::RaiseStatementContext* context);
 // another.
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
                                                 antlr4::TokenStream& tokens);
-// MERGE as a query whose WITH has an UPDATE, DELETE or INSERT for each WHEN, of the rows that no WHEN before it
-// takes.
+// MERGE as a query whose WITH has an UPDATE, DELETE or INSERT for each WHEN, of the rows that no WHEN before
+// it takes.
 syntax::Operation read_merge(MnemeParser::MergeContext* context);
 // The INSERT, UPDATE or DELETE that a table of WITH is.
 syntax::Operation read_change_of_with(MnemeParser::CommonTableContext* context);

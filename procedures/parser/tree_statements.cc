@@ -454,8 +454,7 @@ Statement StatementReader::statement(MnemeParser::StatementContext* context) {
   } else if (auto* call = dynamic_cast<MnemeParser::CallStatementContext*>(context)) {
     result.kind = StatementKind::kCall;
     result.name = read_relation(call->callProcedure()->relation());
-    for (auto* argument : call->callProcedure()->argument())
-      result.args.push_back(read_argument(argument));
+    for (auto* argument : call->callProcedure()->argument()) result.args.push_back(read_argument(argument));
   } else if (auto* perform = dynamic_cast<MnemeParser::PerformStatementContext*>(context)) {
     result =
         operation_statement(StatementKind::kPerform, select_rest(perform->selectRest(), perform, nullptr));

@@ -260,7 +260,8 @@ bool FromRunner::make_times(ir::SourceLocation where, std::span<const Value> arg
   return true;
 }
 
-bool FromRunner::make_numbers(ir::SourceLocation where, std::span<const Value> args, std::vector<Value>& values) {
+bool FromRunner::make_numbers(ir::SourceLocation where, std::span<const Value> args,
+                              std::vector<Value>& values) {
   RunState& run = runner_.state_;
   const Value step = args.size() > 2 ? args[2] : Value::of_decimal(1, 0);
   if (step.as_numeric() == 0)
@@ -272,11 +273,13 @@ bool FromRunner::make_numbers(ir::SourceLocation where, std::span<const Value> a
     if (rises ? order > 0 : order < 0) return true;
     values.push_back(number);
     if (!runner_.keep(sizeof(Value))) return false;
-    if (!apply_decimal(ir::Op::kAdd, number, step, run.arena, number, run.context.error)) return run.raise(where);
+    if (!apply_decimal(ir::Op::kAdd, number, step, run.arena, number, run.context.error))
+      return run.raise(where);
   }
 }
 
-bool FromRunner::make_matches(ir::SourceLocation where, std::span<const Value> args, std::vector<Value>& values) {
+bool FromRunner::make_matches(ir::SourceLocation where, std::span<const Value> args,
+                              std::vector<Value>& values) {
   RunState& run = runner_.state_;
   MatchOptions options;
   for (const char letter : args.size() > 2 ? args[2].as_text() : std::string_view()) {
@@ -299,8 +302,8 @@ bool FromRunner::make_matches(ir::SourceLocation where, std::span<const Value> a
     for (size_t group = first; group < match.size(); ++group) {
       if (group > first) text.push_back(',');
       if (match[group].is_there()) {
-        append_array_element(args[0].as_text().substr(match[group].begin, match[group].end - match[group].begin),
-                             text);
+        append_array_element(
+            args[0].as_text().substr(match[group].begin, match[group].end - match[group].begin), text);
       } else {
         text.append(std::string_view("NULL"));
       }

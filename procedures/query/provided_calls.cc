@@ -244,7 +244,8 @@ Expr SelectBinder::bind_zoned_time(const syntax::Expr& call, ExpressionBinder& b
   Expr time = binder.bind(call.args[1]);
   if (time.type.kind == TypeKind::kTime)
     refuse_as(sqlstate::kNotSupported, call.where, "the time zone of a time of day is not supported");
-  if (is_unknown(time) || time.type.kind == TypeKind::kDate) time = convert_explicitly(std::move(time), kMoment);
+  if (is_unknown(time) || time.type.kind == TypeKind::kDate)
+    time = convert_explicitly(std::move(time), kMoment);
   if (time.type.kind != TypeKind::kTimestamp) {
     refuse_as(sqlstate::kUndefinedFunction, call.where, "function timezone({}, {}) does not exist",
               is_unknown(zone) ? "unknown" : message_name(zone.type), message_name(time.type));
@@ -259,13 +260,14 @@ Expr SelectBinder::bind_zoned_time(const syntax::Expr& call, ExpressionBinder& b
   std::vector<Expr> args;
   args.push_back(std::move(zone));
   args.push_back(std::move(time));
-  return call_provided(is_moment ? "mneme_clock_of_moment" : "mneme_moment_of_clock", std::move(args), call.where);
+  return call_provided(is_moment ? "mneme_clock_of_moment" : "mneme_moment_of_clock", std::move(args),
+                       call.where);
 }
 
 namespace {
 
 bool is_utc(const syntax::Expr& zone) {
-  constexpr std::string_view kNames[] = {"utc",     "gmt",       "z",         "zulu", "uct",
+  constexpr std::string_view kNames[] = {"utc",     "gmt",     "z",         "zulu",     "uct",
                                          "etc/utc", "etc/gmt", "universal", "greenwich"};
   std::string name = zone.kind == syntax::ExprKind::kString ? zone.text : "";
   std::ranges::transform(name, name.begin(), ascii_lower);
@@ -295,14 +297,16 @@ syntax::Expr truncation_in_zone(const syntax::Expr& call) {
 }  // namespace
 
 std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
-  if (binder_.provider_ != nullptr && call.text == "timezone" && call.args.size() == 2 && !is_utc(call.args[0]))
+  if (binder_.provider_ != nullptr && call.text == "timezone" && call.args.size() == 2 &&
+      !is_utc(call.args[0]))
     return bind_zoned_time(call, binder);
   if (call.text == "date_trunc" && call.args.size() == 3) return binder.bind(truncation_in_zone(call));
   if (is_window_function(call.text))
     refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
   if (call.text == "pg_typeof" && call.args.size() == 1)
     return type_of(binder.bind(call.args[0]), call.where);
-  if (binder_.provider_ != nullptr && call.text == "sqrt" && call.args.size() == 1 && !call.star && !call.distinct) {
+  if (binder_.provider_ != nullptr && call.text == "sqrt" && call.args.size() == 1 && !call.star &&
+      !call.distinct) {
     std::vector<Expr> args;
     args.push_back(binder.bind(call.args[0]));
     const bool is_numeric = args[0].type.is_exact() && !args[0].type.is_integer();
@@ -331,8 +335,9 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
   if (call.text == "array_length" || call.text == "array_lower" || call.text == "array_upper")
     return convert(call_provided(call.text, std::move(args), call.where), Type{.kind = TypeKind::kInt});
   if (call.text == "gcd" || call.text == "lcm") {
-    const bool is_narrow = std::ranges::all_of(
-        args, [](const Expr& arg) { return arg.type.kind == TypeKind::kInt || arg.type.kind == TypeKind::kSmallInt; });
+    const bool is_narrow = std::ranges::all_of(args, [](const Expr& arg) {
+      return arg.type.kind == TypeKind::kInt || arg.type.kind == TypeKind::kSmallInt;
+    });
     Expr result = call_provided(call.text, std::move(args), call.where);
     return is_narrow ? convert(std::move(result), Type{.kind = TypeKind::kInt}) : std::move(result);
   }

@@ -70,8 +70,8 @@ struct FromStep {
       kSeries,
       kTimes,    // two timestamps, and the step, an interval
       kNumbers,  // as kSeries, of numeric
-      kMatches,  // of args[0] with the pattern args[1], by the options args[2]: the groups of each, as an array
-    };         // of args[0]'s array; from args[0] to args[1] by args[2]
+      kMatches,  // of args[0] with the pattern args[1], by the options args[2]: each one's groups, an array
+    };           // of args[0]'s array; from args[0] to args[1] by args[2]
     Kind kind;
     std::vector<ir::Expr> args;
     Type result;

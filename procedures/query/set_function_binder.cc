@@ -35,8 +35,8 @@ constexpr std::string_view kPartitionAncestors = "pg_partition_ancestors";
 
 bool is_set_function(const std::string& name) {
   return name == "generate_series" || name == "unnest" || name == "generate_subscripts" ||
-         name == "regexp_split_to_table" || name == "string_to_table" || name == "regexp_matches" || name == kPartitionAncestors ||
-         name == syntax::kExpandArray;
+         name == "regexp_split_to_table" || name == "string_to_table" || name == "regexp_matches" ||
+         name == kPartitionAncestors || name == syntax::kExpandArray;
 }
 
 FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
@@ -64,8 +64,7 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
   if (name == "regexp_matches" && (args.size() == 2 || args.size() == 3)) {
     FromStep::SetFunction matches{Kind::kMatches, {}, array_type_of(text_type())};
     binder_.bound_.makes_rows = true;
-    for (const syntax::Expr& arg : args)
-      matches.args.push_back(binder_.finish(convert_to_text(bind(arg))));
+    for (const syntax::Expr& arg : args) matches.args.push_back(binder_.finish(convert_to_text(bind(arg))));
     return matches;
   }
   const bool is_series = name == "generate_series";
@@ -109,10 +108,11 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
     function.result = kDecimalType;
     for (Expr& bound : bounds) {
       if (!is_unknown(bound) && !bound.type.is_exact()) {
-        refuse_as(sqlstate::kUndefinedFunction, where, "function generate_series() of numeric and {} does not exist",
-                  to_string(bound.type));
+        refuse_as(sqlstate::kUndefinedFunction, where,
+                  "function generate_series() of numeric and {} does not exist", to_string(bound.type));
       }
-      bound = is_unknown(bound) ? convert_explicitly(std::move(bound), kDecimalType) : with_own_digits(std::move(bound));
+      bound = is_unknown(bound) ? convert_explicitly(std::move(bound), kDecimalType)
+                                : with_own_digits(std::move(bound));
       function.args.push_back(binder_.finish(std::move(bound)));
     }
     return function;

@@ -79,8 +79,8 @@ const ir::Procedure& SchemaEdit::named_routine(const std::string& name) const {
   return *procedure;
 }
 
-// The new name stands in the text in the former one's place. What calls the routine would have to be changed with
-// it, where PostgreSQL lets it fail.
+// The new name stands in the text in the former one's place. What calls the routine would have to be changed
+// with it, where PostgreSQL lets it fail.
 std::unique_ptr<Program> SchemaEdit::rename_routine(const syntax::Alteration& alteration) const {
   const ir::Procedure& former = named_routine(alteration.table.text);
   const std::string& name = alteration.new_name.text;

@@ -55,7 +55,7 @@ struct StatementResult {
   std::string detail = {};  // of RAISE
   std::string hint = {};
   std::string client_message = {};  // in the place of `message`, for PostgreSQL's clients; empty: the same
-  std::string context = {};  // of a COPY
+  std::string context = {};         // of a COPY
   // The place of the failure in the statement's text; where there is one, "line 1:8: " begins the message.
   ir::SourceLocation where = {};
   // The client may be told once this is durable; nothing: at once. Of a result that run() returns it is.

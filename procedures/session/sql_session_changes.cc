@@ -51,8 +51,8 @@ SqlSession::Ran SqlSession::find_changed(const BoundStatement& statement, const 
     return true;
   };
   const Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                             statement.system(), &sequences_, stop_, add, given),
-               failure);
+                                      statement.system(), &sequences_, stop_, add, given),
+                        failure);
   if (ran != Ran::kCompleted || !found_again || !statement.command().operation->merges) return ran;
   failure = StatementResult::failure(sqlstate::kCardinality, "MERGE command cannot affect row a second time");
   failure.hint = "Ensure that not more than one source row matches any one target row.";
@@ -196,7 +196,8 @@ StatementResult SqlSession::run_with(const BoundStatement& statement, std::span<
       },
       result);
   const bool merges = statement.command().operation->merges;
-  if (done) result.tag = merges ? fmt::format("MERGE {}", count) : tag_of(statement.command().operation->kind, count);
+  if (done)
+    result.tag = merges ? fmt::format("MERGE {}", count) : tag_of(statement.command().operation->kind, count);
   return result;
 }
 

@@ -163,7 +163,8 @@ bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value&
     case TypeKind::kDate:
       return to_date(from, value, arena, result, error);
     case TypeKind::kInterval:
-      result = fit_interval(to, from.kind == TypeKind::kTime ? Interval{0, 0, value.as_int()} : interval_of(value));
+      result = fit_interval(
+          to, from.kind == TypeKind::kTime ? Interval{0, 0, value.as_int()} : interval_of(value));
       return true;
     case TypeKind::kTime:
       result = fit_timestamp(to, to_time_of_day(from, value));

@@ -389,7 +389,6 @@ class TimeWriter {
   std::string text_;
 };
 
-
 // Reads a text by a template.
 class TimeScanner {
  public:
@@ -491,7 +490,8 @@ class TimeScanner {
   }
 
   bool refuse_value(std::string_view value, const TimePattern& pattern, std::string_view detail) {
-    (void)fail(error_, arena_, sqlstate::kInvalidDatetime, "invalid value \"{}\" for \"{}\"", value, pattern.text);
+    (void)fail(error_, arena_, sqlstate::kInvalidDatetime, "invalid value \"{}\" for \"{}\"", value,
+               pattern.text);
     error_.detail = arena_.copy(detail);
     return false;
   }
@@ -505,7 +505,8 @@ class TimeScanner {
     if (!is_open && copy.size() < length) {
       (void)fail(error_, arena_, sqlstate::kInvalidDatetime,
                  "source string too short for \"{}\" formatting field", pattern.text);
-      error_.detail = arena_.copy(fmt::format("Field requires {} characters, but only {} remain.", length, copy.size()));
+      error_.detail =
+          arena_.copy(fmt::format("Field requires {} characters, but only {} remain.", length, copy.size()));
       error_.hint = "If your source string is not fixed-width, try using the \"FM\" modifier.";
       return false;
     }
@@ -520,8 +521,9 @@ class TimeScanner {
       number = std::min(number * 10 + (from[at] - '0'), kMost + 1);
     if (at == first) return refuse_value(copy, pattern, "Value must be an integer.");
     if (!is_open && at < length) {
-      return refuse_value(copy, pattern, fmt::format("Field requires {} characters, but only {} could be parsed.",
-                                                     length, at));
+      return refuse_value(
+          copy, pattern,
+          fmt::format("Field requires {} characters, but only {} could be parsed.", length, at));
     }
     if (number > kMost) {
       (void)fail(error_, arena_, sqlstate::kDatetimeOverflow,
@@ -568,7 +570,11 @@ class TimeScanner {
 
   // Two digits and the like are of the years around 2020.
   static int64_t whole_year(int64_t year) {
-    return year < 70 ? year + 2000 : year < 100 ? year + 1900 : year < 520 ? year + 2000 : year < 1000 ? year + 1000 : year;
+    return year < 70     ? year + 2000
+           : year < 100  ? year + 1900
+           : year < 520  ? year + 2000
+           : year < 1000 ? year + 1000
+                         : year;
   }
 
   bool scan_field(size_t i) {
@@ -587,7 +593,8 @@ class TimeScanner {
       case TimeField::kYearWithComma: {
         int64_t thousands = 0;
         size_t at = 0;
-        while (at < rest_.size() && is_ascii_digit(rest_[at]) && at < 3) thousands = thousands * 10 + (rest_[at++] - '0');
+        while (at < rest_.size() && is_ascii_digit(rest_[at]) && at < 3)
+          thousands = thousands * 10 + (rest_[at++] - '0');
         if (at == 0 || rest_.size() < at + 4 || rest_[at] != ',')
           return fail(error_, arena_, sqlstate::kInvalidDatetime, "invalid input string for \"Y,YYY\"");
         for (size_t n = at + 1; n < at + 4; ++n) {
@@ -636,18 +643,21 @@ class TimeScanner {
       case TimeField::kAm:
       case TimeField::kAmDotted:
         is_twelve_ = true;
-        return scan_name(i, pattern.field == TimeField::kAm ? kHalves : kDottedHalves, std::string_view::npos, number) &&
+        return scan_name(i, pattern.field == TimeField::kAm ? kHalves : kDottedHalves, std::string_view::npos,
+                         number) &&
                set(half_, number, pattern);
       case TimeField::kAd:
       case TimeField::kAdDotted:
-        if (!scan_name(i, pattern.field == TimeField::kAd ? kEras : kDottedEras, std::string_view::npos, number))
+        if (!scan_name(i, pattern.field == TimeField::kAd ? kEras : kDottedEras, std::string_view::npos,
+                       number))
           return false;
         return number == 0 || refuse_pattern("BC");
       default:
         break;
     }
     if (pattern.field == TimeField::kZone || pattern.field == TimeField::kOffset)
-      return fail(error_, arena_, sqlstate::kNotSupported, "formatting field \"{}\" is only supported in to_char", pattern.text);
+      return fail(error_, arena_, sqlstate::kNotSupported,
+                  "formatting field \"{}\" is only supported in to_char", pattern.text);
     return refuse_pattern(pattern.text);
   }
   bool refuse_pattern(std::string_view pattern) {
@@ -656,7 +666,8 @@ class TimeScanner {
   }
 
   bool out_of_range() {
-    return fail(error_, arena_, sqlstate::kDatetimeOverflow, "date/time field value out of range: \"{}\"", whole_);
+    return fail(error_, arena_, sqlstate::kDatetimeOverflow, "date/time field value out of range: \"{}\"",
+                whole_);
   }
 
   bool give(bool is_date, int64_t& microseconds) {
@@ -674,12 +685,15 @@ class TimeScanner {
     }
     if (is_twelve_) {
       if (hour < 1 || hour > 12) {
-        (void)fail(error_, arena_, sqlstate::kInvalidDatetime, "hour \"{}\" is invalid for the 12-hour clock", hour);
+        (void)fail(error_, arena_, sqlstate::kInvalidDatetime, "hour \"{}\" is invalid for the 12-hour clock",
+                   hour);
         error_.hint = "Use the 24-hour clock, or give an hour between 1 and 12.";
         return false;
       }
-      if (half_.value_or(0) == 1 && hour < 12) hour += 12;
-      else if (half_ && *half_ == 0 && hour == 12) hour = 0;
+      if (half_.value_or(0) == 1 && hour < 12)
+        hour += 12;
+      else if (half_ && *half_ == 0 && hour == 12)
+        hour = 0;
     }
     if (*year_ < 1 || *year_ > 9999) return out_of_range();
     const std::chrono::year year{static_cast<int>(*year_)};
@@ -696,7 +710,8 @@ class TimeScanner {
       if (!written.ok()) return out_of_range();
       date = std::chrono::sys_days{written};
     }
-    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return out_of_range();
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
+      return out_of_range();
     microseconds = timestamp_of(date);
     if (!is_date)
       microseconds += (hour * 3600 + minute * 60 + second) * kMicrosecondsPerSecond + fraction_.value_or(0);
@@ -749,8 +764,8 @@ bool format_interval(std::string_view format, const Interval& interval, Arena& a
   return false;
 }
 
-bool scan_time(std::string_view format, std::string_view text, bool is_date, Arena& arena, int64_t& microseconds,
-               SqlError& error) {
+bool scan_time(std::string_view format, std::string_view text, bool is_date, Arena& arena,
+               int64_t& microseconds, SqlError& error) {
   return TimeScanner(format, text, arena, error).scan(is_date, microseconds);
 }
 

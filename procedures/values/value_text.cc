@@ -120,8 +120,8 @@ bool parse_time(const Type& type, std::string_view text, Arena& arena, Value& va
                   text);
     case TimestampSyntax::kOtherForm:
       if (is_clock) {
-        return fail(error, arena, sqlstate::kNotSupported, "the time \"{}\" is not supported: write it as HH:MM:SS",
-                    text);
+        return fail(error, arena, sqlstate::kNotSupported,
+                    "the time \"{}\" is not supported: write it as HH:MM:SS", text);
       }
       return fail(error, arena, sqlstate::kNotSupported,
                   "the {} \"{}\" is not supported: write it as YYYY-MM-DD{}, in the years 1 to 9999",

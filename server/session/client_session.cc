@@ -172,7 +172,7 @@ void ClientSession::report(const StatementResult& failure, std::string_view text
     if (hint.empty()) hint = message;
     message = failure.client_message;
   } else if (const size_t end = message.find("\": "); message.starts_with("syntax error at or near \"") &&
-                                                     end != std::string_view::npos && hint.empty()) {
+                                                      end != std::string_view::npos && hint.empty()) {
     hint = message.substr(end + 3);
     message = message.substr(0, end + 1);
   }

@@ -26,11 +26,10 @@ class QueryExpressions : protected RandomValues {
   // --- Types and values
 
   SqlType calm_type() {
-    const Base base = any(std::vector<Base>{Base::kInt, Base::kInt, Base::kInt, Base::kBigInt,
-                                            Base::kSmallInt, Base::kNumeric, Base::kNumeric, Base::kDouble,
-                                            Base::kReal, Base::kBoolean, Base::kText, Base::kText,
-                                            Base::kVarchar, Base::kChar, Base::kDate, Base::kTimestamp,
-                                            Base::kTime});
+    const Base base = any(std::vector<Base>{
+        Base::kInt, Base::kInt, Base::kInt, Base::kBigInt, Base::kSmallInt, Base::kNumeric, Base::kNumeric,
+        Base::kDouble, Base::kReal, Base::kBoolean, Base::kText, Base::kText, Base::kVarchar, Base::kChar,
+        Base::kDate, Base::kTimestamp, Base::kTime});
     return plain(base);
   }
   SqlType calm_column() {
@@ -349,7 +348,9 @@ class QueryExpressions : protected RandomValues {
       }
       case 5: {
         Node of = calm(plain(Base::kNumeric), depth);
-        return Expression{want, any_of({"round(@, 1)", "trunc(@, 1)", "round(@, 0)", "trim_scale(@)", "div(@, 3)"}), {std::move(of)}};
+        return Expression{want,
+                          any_of({"round(@, 1)", "trunc(@, 1)", "round(@, 0)", "trim_scale(@)", "div(@, 3)"}),
+                          {std::move(of)}};
       }
       case 6: {
         Node left = calm(plain(Base::kDate), depth);
@@ -409,8 +410,9 @@ class QueryExpressions : protected RandomValues {
     }
     if (want.base == Base::kTime) {
       if (chance(30)) return Expression{want, "CAST(@ AS TIME)", {calm(plain(Base::kTimestamp), depth)}};
-      return Expression{
-          want, any_of({"(@ + INTERVAL '90 min')", "(@ - INTERVAL '2 hours')", "CAST(@ AS TIME)"}), {std::move(first)}};
+      return Expression{want,
+                        any_of({"(@ + INTERVAL '90 min')", "(@ - INTERVAL '2 hours')", "CAST(@ AS TIME)"}),
+                        {std::move(first)}};
     }
     if (chance(15)) {
       Node day = calm(plain(Base::kDate), depth);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<const char*, 12> kNames = {"SMALLINT",         "INT",     "BIGINT", "NUMERIC", "REAL",
                                                 "DOUBLE PRECISION", "BOOLEAN", "CHAR",   "VARCHAR", "TEXT",
-                                                "TIMESTAMP",        "DATE", "TIME"};
+                                                "TIMESTAMP",        "DATE",    "TIME"};
 
 std::vector<std::string> split(std::string_view pattern) {
   std::vector<std::string> pieces(1);

@@ -1,4 +1,4 @@
-#include "procedures/values/time_zone.h"
+#include "procedures/catalog/time_zone.h"
 
 #include <algorithm>
 #include <charconv>
@@ -75,12 +75,14 @@ class ZoneRule {
 
   int64_t distance_at(int64_t seconds) const {
     if (!changes_) return standard_;
-    const int64_t day = (seconds - (seconds % kSecondsPerDay + kSecondsPerDay) % kSecondsPerDay) / kSecondsPerDay;
-    const int year = static_cast<int>(
-        std::chrono::year_month_day{std::chrono::sys_days{std::chrono::days{day}}}.year());
+    const int64_t day =
+        (seconds - (seconds % kSecondsPerDay + kSecondsPerDay) % kSecondsPerDay) / kSecondsPerDay;
+    const int year =
+        static_cast<int>(std::chrono::year_month_day{std::chrono::sys_days{std::chrono::days{day}}}.year());
     const int64_t begin = begins_.in_year(year) - standard_;
     const int64_t end = ends_.in_year(year) - summer_;
-    const bool is_summer = begin < end ? seconds >= begin && seconds < end : seconds >= begin || seconds < end;
+    const bool is_summer =
+        begin < end ? seconds >= begin && seconds < end : seconds >= begin || seconds < end;
     return is_summer ? summer_ : standard_;
   }
 
