@@ -341,9 +341,14 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   const bool are_akin = (from.is_number() && target.is_number()) || (from.is_time() && target.is_time()) ||
                         is_time_of_day_pair(from, target);
   if (!are_akin && from.kind != target.kind && !target.is_string()) {
-    refuse_as(sqlstate::kDatatypeMismatch, expr.where,
-              "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})",
-              what, to_string(target), to_string(from), to_string(target));
+    throw SourceError{
+        expr.where,
+        fmt::format(
+            "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})",
+            what, to_string(target), to_string(from), to_string(target)),
+        sqlstate::kDatatypeMismatch, "You will need to rewrite or cast the expression.",
+        fmt::format("column \"{}\" is of type {} but expression is of type {}", what, message_name(target),
+                    message_name(from))};
   }
   if (target.is_string() && !from.is_string()) return convert(convert_to_text(std::move(expr)), target);
   return convert(std::move(expr), target);

@@ -32,4 +32,12 @@ template <typename... Args>
   throw SourceError{where, fmt::format(text, std::forward<Args>(args)...), sqlstate};
 }
 
+// As refuse_as(), with what PostgreSQL's clients are shown.
+template <typename... Args>
+[[noreturn]] void refuse_showing(std::string client_message, const char* sqlstate, ir::SourceLocation where,
+                                 fmt::format_string<Args...> text, Args&&... args) {
+  throw SourceError{
+      where, fmt::format(text, std::forward<Args>(args)...), sqlstate, {}, std::move(client_message)};
+}
+
 }  // namespace mneme
