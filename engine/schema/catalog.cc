@@ -21,6 +21,7 @@ uint32_t value_key_bytes(const Type& type) {
     case TypeKind::kReal:
     case TypeKind::kDouble:
     case TypeKind::kTimestamp:
+    case TypeKind::kTime:
       return 8;
     case TypeKind::kNumeric:
       return type.precision <= kNarrowNumericPrecision ? 8 : 16;

@@ -17,6 +17,7 @@ inline bool is_integer_in_key(const Type& type, uint32_t bytes) {
     case TypeKind::kInt:
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kTime:
     case TypeKind::kDate:
       return true;
     case TypeKind::kNumeric:

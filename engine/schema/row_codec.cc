@@ -33,6 +33,7 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
       break;
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kTime:
       break;
     case TypeKind::kNumeric:
       if (place.wide_numeric) step.width = Width::k128;

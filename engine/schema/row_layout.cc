@@ -32,6 +32,7 @@ Shape shape_of(const Type& type) {
     case TypeKind::kBigInt:
     case TypeKind::kDouble:
     case TypeKind::kTimestamp:
+    case TypeKind::kTime:
       return {8, 8};
     case TypeKind::kNumeric:
       return type.precision <= kNarrowNumericPrecision ? Shape{8, 8} : Shape{16, 8};
@@ -166,6 +167,7 @@ Value RowLayout::get(const std::byte* image, ColumnId column) const {
       return Value::of_int(load<int32_t>(at));
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kTime:
       return Value::of_int(load<int64_t>(at));
     case TypeKind::kNumeric:
       return Value::of_numeric(place.wide_numeric ? load<int128>(at) : int128{load<int64_t>(at)});
@@ -204,6 +206,7 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
       return store(at, static_cast<int32_t>(value.as_int()));
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kTime:
       return store(at, value.as_int());
     case TypeKind::kNumeric:
       return place.wide_numeric ? store(at, value.as_numeric())

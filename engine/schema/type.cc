@@ -35,6 +35,9 @@ std::string to_string(const Type& type) {
             type.is_zoned ? " with time zone" : "");
       case TypeKind::kDate:
         return "date";
+      case TypeKind::kTime:
+        return type.precision == 0 || type.precision == 7 ? "time"
+                                                          : fmt::format("time({})", type.precision - 1);
       case TypeKind::kInterval:
         return type.precision == 0 || type.precision == 7 ? "interval"
                                                           : fmt::format("interval({})", type.precision - 1);

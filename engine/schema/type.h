@@ -22,6 +22,7 @@ enum class TypeKind : uint8_t {
   kTimestamp,  // microseconds since 2000-01-01 00:00:00; see is_zoned
   kDate,       // days since 2000-01-01
   kInterval,   // months, days and microseconds, each with its sign
+  kTime,       // microseconds since midnight, up to 24:00:00; without a time zone
   kDecimal,    // exact, its digits after the point its own: of queries alone, never stored
   kNull,       // the type of a bare NULL, until its context gives it one
 };
@@ -30,7 +31,8 @@ struct Type {
   TypeKind kind = TypeKind::kNull;
   bool is_array = false;
   // kNumeric: total digits and digits after the point. precision 0: an intermediate result, up to 38 digits.
-  // kTimestamp, kInterval: precision is one more than the digits of a second that are kept; 0: all six, as 7.
+  // kTimestamp, kInterval, kTime: precision is one more than the digits of a second that are kept; 0: all
+  // six, as 7.
   uint8_t precision = 0;
   uint8_t scale = 0;
   // kChar, kVarchar: the most characters, and a column's bytes. 0: an intermediate result without a bound.

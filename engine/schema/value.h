@@ -3,7 +3,7 @@
 // Kind            which of the of_*() made it. The engine never looks at it; where values come in from
 //                 outside, a call is refused whose arguments were not made for their parameters' types
 //                 (procedures/interpreter/call_codec.h).
-// Representation  boolean, integers, timestamp, date: int64.  real, double: double.
+// Representation  boolean, integers, timestamp, date, time: int64.  real, double: double.
 //                 numeric: an __int128 scaled by the static type's scale.  interval: 32 bits of months, 32 of
 //                 days and 64 of microseconds, from the top. Two intervals may be equal and differ in bits.
 //                 strings: pointer and length into memory that somebody else owns (a row image, an arena, the

@@ -110,7 +110,7 @@ void set_nullable(const syntax::Alteration& alteration, const TableDefinition& t
 // Returns whether PostgreSQL casts from the one type to the other where a value is assigned.
 bool is_assignable(const Type& from, const Type& to) {
   return from.kind == to.kind || (from.is_number() && to.is_number()) || (from.is_time() && to.is_time()) ||
-         to.is_string();
+         is_time_of_day_pair(from, to) || to.is_string();
 }
 
 // USING may say no more than what is done without it.

@@ -11,6 +11,7 @@
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 
 namespace mneme {
 
@@ -59,7 +60,10 @@ void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Opera
     return;
   }
   hoist_values(table, insert.operation, !arbiters.empty() || !table.checks.empty(), out);
-  for (const CheckConstraint& each : table.checks) check(table, each, where, out);
+  for (const CheckConstraint& each : table.checks) {
+    check(table, each, where, out);
+    add_detail(out.back(), "Failing row contains (", new_names(table), ").", true);
+  }
   Statements inserts;
   inserts.push_back(std::move(insert));
   for (const ForeignKey& key : table.foreign_keys) expect_referenced(table, key, where, inserts);
@@ -109,6 +113,7 @@ void ChangeBinder::hoist_values(const TableDefinition& table, OperationId id, bo
         fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
                     column.name, table.name),
         insert.where));
+    add_detail(out.back(), "Failing row contains (", new_names(table), ").", true);
   }
 }
 
@@ -265,6 +270,85 @@ std::vector<std::string> ChangeBinder::names_of(const TableDefinition& table, co
   return names;
 }
 
+std::vector<std::string> ChangeBinder::new_names(const TableDefinition& table) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(new_name(column));
+  return names;
+}
+
+std::string ChangeBinder::listed(const TableDefinition& table, const Columns& columns) {
+  std::string text;
+  for (const ColumnId column : columns) {
+    if (!text.empty()) text += ", ";
+    text += shown_name(table.column(column).name);
+  }
+  return text;
+}
+
+void ChangeBinder::add_detail(Statement& choice, const std::string& before,
+                              const std::vector<std::string>& variables, const std::string& behind,
+                              bool shows_nulls) {
+  constexpr int64_t kMostShown = 64;
+  const ir::SourceLocation where = choice.where;
+  const Type text{.kind = TypeKind::kVarchar, .is_text = true};
+  const auto constant = [&](std::string written) {
+    ir::Expr expr = nodes::make(ir::ExprKind::kConstant, text, where);
+    expr.constant = Value::of_text(strings_.emplace_back(std::move(written)));
+    return expr;
+  };
+  const auto number = [&](int64_t value) {
+    ir::Expr expr = nodes::make(ir::ExprKind::kConstant, nodes::kInt, where);
+    expr.constant = Value::of_int(value);
+    return expr;
+  };
+  const auto call = [&](ir::Function function, const Type& type, std::vector<ir::Expr> args) {
+    return nodes::make_call(function, type, std::move(args), where);
+  };
+  const auto printed = [&](const std::string& name) {
+    std::vector<ir::Expr> value;
+    value.push_back(variable(variable_named(name), where));
+    return call(ir::Function::kConcatFunction, text, std::move(value));
+  };
+  std::vector<ir::Expr> parts;
+  parts.push_back(constant(before));
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (i > 0) parts.push_back(constant(", "));
+    const Type type = names_.type_of(variable_named(variables[i]));
+    const bool is_long = shows_nulls && type.is_string() && type.length > kMostShown;
+    ir::Expr value = printed(variables[i]);
+    if (is_long) {
+      std::vector<ir::Expr> shortened;
+      shortened.push_back(std::move(value));
+      shortened.push_back(number(kMostShown));
+      value = call(ir::Function::kLeft, text, std::move(shortened));
+    }
+    if (!shows_nulls) {
+      parts.push_back(std::move(value));
+      continue;
+    }
+    ir::Expr shown = nodes::make(ir::ExprKind::kCase, text, where);
+    shown.args.push_back(nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean,
+                                           variable(variable_named(variables[i]), where), where));
+    shown.args.push_back(constant("null"));
+    shown.args.push_back(std::move(value));
+    parts.push_back(std::move(shown));
+    if (!is_long) continue;
+    std::vector<ir::Expr> whole;
+    whole.push_back(printed(variables[i]));
+    ir::Expr rest = nodes::make(ir::ExprKind::kCase, text, where);
+    rest.args.push_back(nodes::make_binary(ir::Op::kGreater, nodes::kBoolean,
+                                           call(ir::Function::kLength, nodes::kInt, std::move(whole)),
+                                           number(kMostShown), where));
+    rest.args.push_back(constant("..."));
+    rest.args.push_back(constant(""));
+    parts.push_back(std::move(rest));
+  }
+  parts.push_back(constant(behind));
+  Statement& raise = choice.body.front();
+  raise.has_detail = true;
+  raise.args.push_back(call(ir::Function::kConcatFunction, text, std::move(parts)));
+}
+
 bool ChangeBinder::shares(const Columns& a, const Columns& b) {
   return std::ranges::any_of(a, [&](ColumnId column) { return std::ranges::find(b, column) != b.end(); });
 }
@@ -310,6 +394,9 @@ void ChangeBinder::expect_referenced(const TableDefinition& table, const Foreign
       fmt::format("insert or update on table \"{}\" violates foreign key constraint \"{}\"", table.name,
                   key.name),
       where));
+  add_detail(looks.back(), fmt::format("Key ({})=(", listed(table, key.columns)),
+             names_of(table, key.columns, new_name),
+             fmt::format(") is not present in table \"{}\".", catalog_.table(key.referenced).name), false);
   if (given.empty()) {
     std::ranges::move(looks, std::back_inserter(out));
     return;

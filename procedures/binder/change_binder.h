@@ -98,6 +98,12 @@ class ChangeBinder {
   // Returns the expression of ON CONFLICT DO UPDATE in which EXCLUDED's columns are the new row's variables.
   // A column without its table is ambiguous there, as in PostgreSQL.
   static syntax::Expr with_excluded(syntax::Expr expr, const TableDefinition& table);
+  // Gives the RAISE in `choice` PostgreSQL's detail of a key, or of a row: `before`, the variables' values,
+  // `behind`.
+  void add_detail(ir::Statement& choice, const std::string& before, const std::vector<std::string>& variables,
+                  const std::string& behind, bool shows_nulls);
+  static std::vector<std::string> new_names(const TableDefinition& table);
+  static std::string listed(const TableDefinition& table, const Columns& columns);
   VariableId declare(const std::string& name, const Type& type, ir::SourceLocation where);
   ir::Expr variable(VariableId id, ir::SourceLocation where) const;
   VariableId variable_named(const std::string& name) const;

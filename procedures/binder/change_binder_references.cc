@@ -71,6 +71,9 @@ void ChangeBinder::expect_no_reference(const TableDefinition& table, const Refer
       fmt::format("update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
                   table.name, key.name, reference.table->name),
       where));
+  add_detail(out.back(), fmt::format("Key ({})=(", listed(table, key.referenced_columns)),
+             names_of(table, key.referenced_columns, old_name),
+             fmt::format(") is still referenced from table \"{}\".", reference.table->name), false);
 }
 
 // The rows that refer to a key are looked at before it changes: FOR old, new IN SELECT ... LOOP.

@@ -91,7 +91,7 @@ bool is_immutable(const Expr& expr) {
   if (expr.kind == ExprKind::kCast) {
     const Type& from = expr.args[0].type;
     const auto has_style = [](const Type& type) {
-      return type.is_time() || type.kind == TypeKind::kInterval;
+      return type.is_time() || type.kind == TypeKind::kInterval || type.kind == TypeKind::kTime;
     };
     return !(has_style(from) && expr.type.is_string()) && !(from.is_string() && has_style(expr.type));
   }

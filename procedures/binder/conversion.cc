@@ -1,5 +1,7 @@
 #include "procedures/binder/conversion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -165,14 +167,47 @@ bool is_string_like(const Expr& expr) {
   return expr.type.is_string() || is_unknown(expr);
 }
 
-[[noreturn]] void refuse_pair(ir::SourceLocation where, const Type& left, const Type& right) {
-  refuse_as(sqlstate::kUndefinedFunction, where,
-            "{} and {} do not meet without a cast; write CAST(... AS type) on one side", to_string(left),
-            to_string(right));
+std::string_view symbol_of(ir::Op op) {
+  switch (op) {
+    case ir::Op::kAdd:
+      return "+";
+    case ir::Op::kSubtract:
+      return "-";
+    case ir::Op::kMultiply:
+      return "*";
+    case ir::Op::kDivide:
+      return "/";
+    case ir::Op::kModulo:
+      return "%";
+    case ir::Op::kNotEqual:
+      return "<>";
+    case ir::Op::kLess:
+      return "<";
+    case ir::Op::kLessEqual:
+      return "<=";
+    case ir::Op::kGreater:
+      return ">";
+    case ir::Op::kGreaterEqual:
+      return ">=";
+    default:
+      return "=";
+  }
 }
 
-void widen_numbers(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where) {
-  if (number_rank(left.type) == 0 || number_rank(right.type) == 0) refuse_pair(where, left.type, right.type);
+[[noreturn]] void refuse_pair(ir::SourceLocation where, const Type& left, ir::Op op, const Type& right) {
+  throw SourceError{
+      where,
+      fmt::format("{} and {} do not meet without a cast; write CAST(... AS type) on one side",
+                  to_string(left), to_string(right)),
+      sqlstate::kUndefinedFunction,
+      "No operator matches the given name and argument types. You might need to add explicit type casts.",
+      fmt::format("operator does not exist: {} {} {}", message_name(left), symbol_of(op),
+                  message_name(right))};
+}
+
+void widen_numbers(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where, ir::Op op) {
+  if (number_rank(left.type) == 0 || number_rank(right.type) == 0)
+    refuse_pair(where, left.type, op, right.type);
   const bool are_reals = left.type.kind == TypeKind::kReal && right.type.kind == TypeKind::kReal;
   if (!are_reals && (left.type.is_floating() || right.type.is_floating())) {
     left = convert(std::move(left), kDoubleType);
@@ -204,6 +239,14 @@ void widen_numbers(Expr& left, Expr& right, bool same_scale, ir::SourceLocation 
 }
 
 }  // namespace
+
+std::string message_name(const Type& type) {
+  const Type element = type.elements != TypeKind::kNull ? element_of(type) : type;
+  const bool is_array = type.is_array || type.elements != TypeKind::kNull;
+  const bool has_zone = element.kind == TypeKind::kTimestamp || element.kind == TypeKind::kTime;
+  return std::string(type_name(element)) + (has_zone && !element.is_zoned ? " without time zone" : "") +
+         (is_array ? "[]" : "");
+}
 
 Type numeric_type(uint32_t scale) {
   Type type;
@@ -252,6 +295,12 @@ Type element_of(const Type& array) {
   }
 }
 
+bool is_time_of_day_pair(const Type& from, const Type& to) {
+  if (to.kind == TypeKind::kTime)
+    return from.kind == TypeKind::kTimestamp || from.kind == TypeKind::kInterval;
+  return from.kind == TypeKind::kTime && to.kind == TypeKind::kInterval;
+}
+
 bool is_unknown(const Expr& expr) {
   return (expr.kind == ExprKind::kConstant || expr.kind == ExprKind::kVariable) &&
          expr.type.kind == TypeKind::kNull;
@@ -276,6 +325,7 @@ Expr convert(Expr expr, const Type& target) {
         expr.type.is_zoned = target.is_zoned;
         return expr;
       case TypeKind::kInterval:
+      case TypeKind::kTime:
         if (target.precision != 0 && from.precision != target.precision) break;
         return expr;
       default:
@@ -291,11 +341,17 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   if (target.precision != 0 || target.length != 0) expr.text_varies = false;
   if (is_unknown(expr)) return resolve(std::move(expr), target);
   const Type& from = expr.type;
-  const bool are_akin = (from.is_number() && target.is_number()) || (from.is_time() && target.is_time());
+  const bool are_akin = (from.is_number() && target.is_number()) || (from.is_time() && target.is_time()) ||
+                        is_time_of_day_pair(from, target);
   if (!are_akin && from.kind != target.kind && !target.is_string()) {
-    refuse_as(sqlstate::kDatatypeMismatch, expr.where,
-              "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})",
-              what, to_string(target), to_string(from), to_string(target));
+    throw SourceError{
+        expr.where,
+        fmt::format(
+            "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})",
+            what, to_string(target), to_string(from), to_string(target)),
+        sqlstate::kDatatypeMismatch, "You will need to rewrite or cast the expression.",
+        fmt::format("column \"{}\" is of type {} but expression is of type {}", what, message_name(target),
+                    message_name(from))};
   }
   if (target.is_string() && !from.is_string()) return convert(convert_to_text(std::move(expr)), target);
   return convert(std::move(expr), target);
@@ -324,6 +380,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
   }
   const bool possible = from.kind == target.kind || from.is_string() ||
                         (from.is_time() && target.is_time()) || (from.is_number() && target.is_number()) ||
+                        is_time_of_day_pair(from, target) ||
                         (from.kind == TypeKind::kBoolean && target.kind == TypeKind::kInt) ||
                         (from.kind == TypeKind::kInt && target.kind == TypeKind::kBoolean);
   if (!possible) {
@@ -384,7 +441,7 @@ Expr with_own_digits_if_numeric(Expr expr) {
   return expr.type.kind == TypeKind::kNumeric ? with_own_digits(std::move(expr)) : std::move(expr);
 }
 
-void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where) {
+void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where, ir::Op op) {
   if (is_unknown(left) && is_unknown(right)) {
     left = resolve_as_text(std::move(left));
     right = resolve_as_text(std::move(right));
@@ -408,15 +465,23 @@ void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where) {
     return;
   }
   if (left.type.kind == right.type.kind && !left.type.is_number()) return;
+  if (is_time_of_day_pair(left.type, right.type) && right.type.kind == TypeKind::kInterval) {
+    left = convert(std::move(left), right.type);
+    return;
+  }
+  if (is_time_of_day_pair(right.type, left.type) && left.type.kind == TypeKind::kInterval) {
+    right = convert(std::move(right), left.type);
+    return;
+  }
   if (left.type.is_time() && right.type.is_time()) {
     left = convert(std::move(left), kTimestampType);
     right = convert(std::move(right), kTimestampType);
     return;
   }
-  widen_numbers(left, right, true, where);
+  widen_numbers(left, right, true, where, op);
 }
 
-void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where) {
+void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where, ir::Op op) {
   if (is_unknown(left) && is_unknown(right)) {
     refuse(where,
            "an operator between two quoted strings or NULLs has no type; write numbers without quotes");
@@ -429,7 +494,7 @@ void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLo
   };
   if (is_unknown(left)) left = resolve(std::move(left), as_the_other(right.type));
   if (is_unknown(right)) right = resolve(std::move(right), as_the_other(left.type));
-  widen_numbers(left, right, same_scale, where);
+  widen_numbers(left, right, same_scale, where, op);
 }
 
 Digits decimals_of(const Expr& number) {
@@ -498,12 +563,24 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     } else if (common->is_time() && type.is_time()) {
       const bool is_zoned = common->is_zoned || type.is_zoned;
       common = Type{.kind = TypeKind::kTimestamp, .is_zoned = is_zoned};
-    } else if (common->kind == TypeKind::kInterval && type.kind == TypeKind::kInterval) {
+    } else if (common->kind == type.kind &&
+               (type.kind == TypeKind::kInterval || type.kind == TypeKind::kTime)) {
       common->precision = 0;
+    } else if ((common->kind == TypeKind::kInterval && type.kind == TypeKind::kTime) ||
+               (common->kind == TypeKind::kTime && type.kind == TypeKind::kInterval)) {
+      common = Type{.kind = TypeKind::kInterval};
     } else if (common->kind != type.kind) {
-      refuse_as(sqlstate::kDatatypeMismatch, result->where,
-                "{} has results of types {} and {}, which do not meet without a cast", construct,
-                to_string(*common), to_string(type));
+      std::string word(construct);
+      std::ranges::transform(word, word.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+      });
+      throw SourceError{result->where,
+                        fmt::format("{} has results of types {} and {}, which do not meet without a cast",
+                                    construct, to_string(*common), to_string(type)),
+                        sqlstate::kDatatypeMismatch,
+                        {},
+                        fmt::format("{} types {} and {} cannot be matched", word, message_name(*common),
+                                    message_name(type))};
     }
   }
   if (!common) common = text_type();
@@ -515,7 +592,9 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     const bool is_null = result->kind == ExprKind::kConstant && result->constant.is_null();
     const Digits digits = decimals_of(*result);
     if (is_unknown(*result)) {
-      if (common->kind == TypeKind::kTimestamp || common->kind == TypeKind::kInterval) common->precision = 0;
+      if (common->kind == TypeKind::kTimestamp || common->kind == TypeKind::kInterval ||
+          common->kind == TypeKind::kTime)
+        common->precision = 0;
       const uint16_t bound = common->length;
       *result = resolve(std::move(*result), unbounded(*common));
       if (common->is_string() && !is_null && result->constant.as_text().size() > bound) common->length = 0;

@@ -7,6 +7,7 @@
 // Source      PostgreSQL 15, chapter 10 (type conversion) and pg_cast.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace mneme {
 
 Type numeric_type(uint32_t scale);
 Type text_type();
+
+// Says whether PostgreSQL casts a value of the one type to the other where it is assigned: a timestamp or an
+// interval to a time of day, or a time of day to an interval.
+bool is_time_of_day_pair(const Type& from, const Type& to);
 
 // What an element of an array's text is read as.
 // The type of an array of a query: a text that spells its elements.
@@ -49,8 +54,13 @@ ir::Expr convert_to_text(ir::Expr expr);
 ir::Expr convert_to_output(ir::Expr expr, std::string_view what);
 
 // Brings both sides of a comparison, or of arithmetic, to the type in which PostgreSQL does it.
-void unify_for_comparison(ir::Expr& left, ir::Expr& right, ir::SourceLocation where);
-void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::SourceLocation where);
+void unify_for_comparison(ir::Expr& left, ir::Expr& right, ir::SourceLocation where,
+                          ir::Op op = ir::Op::kEqual);
+void unify_for_arithmetic(ir::Expr& left, ir::Expr& right, bool same_scale, ir::SourceLocation where,
+                          ir::Op op = ir::Op::kModulo);
+
+// The type's name in PostgreSQL's messages: integer, timestamp without time zone.
+std::string message_name(const Type& type);
 
 // An exact number that has its own digits after the point from here on (values/decimal.h); others stay.
 ir::Expr with_own_digits(ir::Expr expr);

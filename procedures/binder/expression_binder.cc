@@ -106,6 +106,9 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
       refuse_as(sqlstate::kNotSupported, expr.where, "{} supported in queries alone",
                 expr.kind == syntax::ExprKind::kField ? "a field of a composite value is"
                                                       : "operators on the bits of integers are");
+    case syntax::ExprKind::kNamed:
+      refuse_as(sqlstate::kUndefinedFunction, expr.where,
+                "no function here has a parameter named {}; write the arguments in their order", expr.text);
     case syntax::ExprKind::kRow:
       refuse_as(sqlstate::kNotSupported, expr.where,
                 "a row of values is supported in comparisons with another one and before IN alone");
@@ -212,7 +215,8 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     reference.variable = declared->variable;
   } else if (name == "found") {
     reference.variable = names_.found();
-  } else if (name == "localtimestamp" || name == "current_timestamp" || name == "current_date") {
+  } else if (name == "localtimestamp" || name == "current_timestamp" || name == "current_date" ||
+             name == "localtime") {
     reference.variable = names_.call_time();
   } else if (name.starts_with("current_") || name.starts_with("local")) {
     refuse_as(sqlstate::kNotSupported, expr.where, "{} is not supported: {}", name, kTimeAdvice);
@@ -227,6 +231,8 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   reference.type = names_.type_of(reference.variable);
   if (expr.qualifier.empty() && name == "current_date")
     return convert(std::move(reference), Type{.kind = TypeKind::kDate});
+  if (expr.qualifier.empty() && name == "localtime")
+    return convert(std::move(reference), Type{.kind = TypeKind::kTime});
   if (expr.qualifier.empty() && name == "current_timestamp") reference.type.is_zoned = true;
   reference.text_varies = names_.text_varies(reference.variable);
   if (reference.type.is_array) {
@@ -350,7 +356,7 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   }
 
   const auto is_time = [](const Expr& side) {
-    return side.type.is_time() || side.type.kind == TypeKind::kInterval;
+    return side.type.is_time() || side.type.kind == TypeKind::kInterval || side.type.kind == TypeKind::kTime;
   };
   if (is_time(left) || is_time(right))
     return bind_time_arithmetic(expr.op, std::move(left), std::move(right), expr.where);
@@ -360,7 +366,7 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   }
   const Digits left_digits = decimals_of(left);
   const Digits right_digits = decimals_of(right);
-  unify_for_arithmetic(left, right, expr.op != Op::kMultiply, expr.where);
+  unify_for_arithmetic(left, right, expr.op != Op::kMultiply, expr.where, expr.op);
   Type type = left.type;
   if (type.kind == TypeKind::kNumeric) {
     if (expr.op == Op::kDivide) {
@@ -530,9 +536,10 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
     if (const syntax::Procedure* routine = names_.find_routine(expr.text))
       return bind_routine(expr, *routine);
   }
-  check_function(expr.text, expr.where);
+  if (query_ == nullptr || is_own_function(expr.text)) check_function(expr.text, expr.where);
   std::vector<Expr> args;
-  for (const syntax::Expr& arg : expr.args) args.push_back(bind(arg));
+  for (const syntax::Expr& arg : in_order_of_parameters(expr)) args.push_back(bind(arg));
+  if (query_ != nullptr) check_query_function(expr.text, args, expr.where);
   if (query_ != nullptr && (expr.text == "coalesce" || expr.text == "greatest" || expr.text == "least")) {
     std::vector<Expr*> results;
     for (Expr& arg : args) results.push_back(&arg);

@@ -135,6 +135,10 @@ std::vector<const syntax::Expr*> arguments_of(const syntax::Procedure& routine,
                                               ir::SourceLocation where);
 
 // Refuses a name that is no function, with advice.
+// Refuses a function that a query has called so with these arguments, if there is none of this name.
+void check_query_function(std::string_view name, std::span<const ir::Expr> args, ir::SourceLocation where);
+// The arguments of one of PostgreSQL's functions, in the order of its parameters, where some are named.
+std::vector<syntax::Expr> in_order_of_parameters(const syntax::Expr& call);
 void check_function(std::string_view name, ir::SourceLocation where);
 
 // Binds a scalar function's call over bound arguments; not an aggregate, not cardinality(). The caller has

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
@@ -237,6 +239,93 @@ void check_function(std::string_view name, ir::SourceLocation where) {
   for (const auto& [function, signature] : kFunctions) accepted += fmt::format(", {}", function);
   refuse_as(sqlstate::kUndefinedFunction, where, "there is no function {}() here; accepted are {}", name,
             accepted);
+}
+
+void check_query_function(std::string_view name, std::span<const Expr> args, ir::SourceLocation where) {
+  if (kFunctions.contains(name)) return;
+  // PostgreSQL's functions of types that are not here, and of what a server of it has alone.
+  constexpr std::string_view kBeginnings[] = {
+      "json",       "xml",        "ts_",          "to_ts",     "plainto_",   "phraseto_",
+      "websearch_", "pg_",        "lo_",          "has_",      "inet_",      "txid_",
+      "enum_",      "range_",     "int4range",    "int8range", "numrange",   "tsrange",
+      "tstzrange",  "daterange",  "row_to_",      "regr_",     "array_to_",  "covar_",
+      "sha",        "cursor_to_", "database_to_", "query_to_", "schema_to_", "table_to_"};
+  constexpr std::string_view kNames[] = {"abbrev",        "acldefault",     "aclexplode",
+                                         "any_value",     "area",           "array_sample",
+                                         "array_shuffle", "bound_box",      "box",
+                                         "broadcast",     "center",         "circle",
+                                         "convert",       "convert_from",   "convert_to",
+                                         "corr",          "crypt",          "decode",
+                                         "diagonal",      "diameter",       "encode",
+                                         "erf",           "family",         "get_bit",
+                                         "get_byte",      "height",         "host",
+                                         "hostmask",      "isclosed",       "isempty",
+                                         "isopen",        "line",           "lower_inc",
+                                         "lower_inf",     "lseg",           "macaddr8_set7bit",
+                                         "masklen",       "netmask",        "network",
+                                         "normalize",     "npoints",        "numnode",
+                                         "parse_ident",   "path",           "pclose",
+                                         "point",         "polygon",        "popen",
+                                         "querytree",     "radius",         "set_bit",
+                                         "set_byte",      "setseed",        "setweight",
+                                         "slope",         "strip",          "timeofday",
+                                         "to_regclass",   "tsquery_phrase", "tsvector_to_array",
+                                         "upper_inc",     "upper_inf",      "uuid_generate_v4",
+                                         "width",         "xmlagg"};
+  const auto begins = [&](std::string_view beginning) { return name.starts_with(beginning); };
+  if (std::ranges::any_of(kBeginnings, begins) || std::ranges::find(kNames, name) != std::end(kNames))
+    refuse_as(sqlstate::kNotSupported, where, "{}() is not supported", name);
+  std::string types;
+  for (const Expr& arg : args) {
+    types += types.empty() ? "" : ", ";
+    types += is_unknown(arg) ? "unknown" : message_name(arg.type);
+  }
+  throw SourceError{
+      where, fmt::format("function {}({}) does not exist", name, types), sqlstate::kUndefinedFunction,
+      "No function matches the given name and argument types. You might need to add explicit type "
+      "casts."};
+}
+
+std::vector<syntax::Expr> in_order_of_parameters(const syntax::Expr& call) {
+  std::vector<syntax::Expr> args(call.args.begin(), call.args.end());
+  const auto is_named = [](const syntax::Expr& arg) { return arg.kind == syntax::ExprKind::kNamed; };
+  if (std::ranges::none_of(args, is_named)) return args;
+  constexpr std::pair<std::string_view, std::string_view> kParameters[] = {
+      {"make_interval", "years months weeks days hours mins secs "},
+      {"make_date", "year month day "},
+      {"make_time", "hour min sec "},
+      {"make_timestamp", "year month mday hour min sec "},
+      {"make_timestamptz", "year month mday hour min sec "}};
+  const auto* known =
+      std::ranges::find(kParameters, call.text, &std::pair<std::string_view, std::string_view>::first);
+  if (known == std::end(kParameters)) return args;
+  std::vector<std::string_view> names;
+  for (std::string_view rest = known->second; !rest.empty(); rest.remove_prefix(rest.find(' ') + 1))
+    names.push_back(rest.substr(0, rest.find(' ')));
+  std::vector<syntax::Expr> ordered(names.size());
+  std::vector<char> is_given(names.size());
+  size_t last = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto place =
+        is_named(args[i]) ? static_cast<size_t>(std::ranges::find(names, args[i].text) - names.begin()) : i;
+    if (place >= names.size() || is_given[place] != 0 ||
+        (!is_named(args[i]) && i > 0 && is_named(args[i - 1])))
+      refuse_as(sqlstate::kUndefinedFunction, args[i].where,
+                "function {}() has no such parameter to be given", call.text);
+    is_given[place] = 1;
+    last = std::max(last, place + 1);
+    ordered[place] = is_named(args[i]) ? args[i].args[0] : args[i];
+  }
+  ordered.resize(last);
+  for (size_t i = 0; i < last; ++i) {
+    if (is_given[i] != 0) continue;
+    if (call.text != "make_interval")
+      refuse_as(sqlstate::kUndefinedFunction, call.where, "{}() takes all of its arguments", call.text);
+    ordered[i].kind = syntax::ExprKind::kInteger;
+    ordered[i].text = "0";
+    ordered[i].where = call.where;
+  }
+  return ordered;
 }
 
 Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLocation where,

@@ -19,6 +19,7 @@ using ir::Function;
 bool converts_implicitly(const Type& from, const Type& to) {
   if (from.is_string() || to.is_string()) return from.is_string() && to.is_string();
   if (from.kind == TypeKind::kDate && to.kind == TypeKind::kTimestamp) return true;
+  if (from.kind == TypeKind::kTime && to.kind == TypeKind::kInterval) return true;
   // What a clock shows becomes a moment, and not the other way round.
   if (from.is_zoned && !to.is_zoned) return false;
   if (!from.is_number() || !to.is_number()) return from.kind == to.kind;

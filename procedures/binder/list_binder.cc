@@ -139,7 +139,7 @@ Expr ExpressionBinder::compare(Op op, Expr left, Expr right, ir::SourceLocation 
   check_arrays(op, left, right, where);
   spell_as_array(left, right);
   spell_as_array(right, left);
-  unify_for_comparison(left, right, where);
+  unify_for_comparison(left, right, where, op);
   return nodes::make_binary(op, kBoolean, std::move(left), std::move(right), where);
 }
 

@@ -37,13 +37,14 @@ const std::map<std::string_view, TypeKind> kTypeNames = {
     {"timestamptz", TypeKind::kTimestamp},
     {"date", TypeKind::kDate},
     {"interval", TypeKind::kInterval},
+    {"time", TypeKind::kTime},
     {"real", TypeKind::kReal},
     {"float4", TypeKind::kReal},
     {"float", TypeKind::kDouble},
 };
 
 const std::map<std::string_view, std::string_view> kTypeAdvice = {
-    {"time", "use timestamp"},
+    {"timetz", "use time, or timestamptz"},
     {"money", "use numeric(12,2)"},
     {"bytea", "use varchar(n)"},
     {"uuid", "use char(36)"},
@@ -120,7 +121,7 @@ Type read_plain_type(const syntax::TypeName& name) {
     refuse_as(
         sqlstate::kUndefinedObject, name.where,
         "the type {} is not supported; use smallint, int, bigint, numeric(p,s), real, double precision, "
-        "char(n), varchar(n), text, boolean, date, timestamp, timestamptz or interval",
+        "char(n), varchar(n), text, boolean, date, time, timestamp, timestamptz or interval",
         name.base);
   }
   Type type;
@@ -130,7 +131,8 @@ Type read_plain_type(const syntax::TypeName& name) {
     read_numeric(name, type);
   } else if (type.is_string()) {
     read_string_type(name, type);
-  } else if (type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kInterval) {
+  } else if (type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kInterval ||
+             type.kind == TypeKind::kTime) {
     read_timestamp(name, type);
   } else if (name.base == "float" && name.modifiers.size() == 1) {
     read_float(name, type);

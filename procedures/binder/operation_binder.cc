@@ -343,12 +343,15 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
     if (!from.columns.empty()) {
       const auto column = table.find_column(from.columns[i].text);
       if (!column)
-        refuse_as(sqlstate::kUndefinedColumn, from.columns[i].where, "table {} has no column {}", table.name,
-                  from.columns[i].text);
+        refuse_showing(
+            fmt::format("column \"{}\" of relation \"{}\" does not exist", from.columns[i].text, table.name),
+            sqlstate::kUndefinedColumn, from.columns[i].where, "table {} has no column {}", table.name,
+            from.columns[i].text);
       at = column->value;
     }
     if (given[at])
-      refuse_as("42701", from.columns[i].where, "column {} is named twice", from.columns[i].text);
+      refuse_showing(fmt::format("column \"{}\" specified more than once", from.columns[i].text), "42701",
+                     from.columns[i].where, "column {} is named twice", from.columns[i].text);
     given[at] = &from.values[i];
   }
   ExpressionBinder binder(names_, strings_);
@@ -363,8 +366,10 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
   }
   if (missing != nullptr) {
     for (const Expr& value : to.values) throw_if_constant_raises(value, strings_);
-    refuse_as(sqlstate::kNotNull, from.where, "INSERT gives no value for {}.{}, which is NOT NULL",
-              table.name, missing->name);
+    refuse_showing(fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+                               missing->name, table.name),
+                   sqlstate::kNotNull, from.where, "INSERT gives no value for {}.{}, which is NOT NULL",
+                   table.name, missing->name);
   }
 }
 
@@ -400,8 +405,10 @@ void OperationBinder::bind_update(const syntax::Operation& from, ir::Operation& 
   for (size_t i = 0; i < from.columns.size(); ++i) {
     const auto column = table.find_column(from.columns[i].text);
     if (!column)
-      refuse_as(sqlstate::kUndefinedColumn, from.columns[i].where, "table {} has no column {}", table.name,
-                from.columns[i].text);
+      refuse_showing(
+          fmt::format("column \"{}\" of relation \"{}\" does not exist", from.columns[i].text, table.name),
+          sqlstate::kUndefinedColumn, from.columns[i].where, "table {} has no column {}", table.name,
+          from.columns[i].text);
     if (std::ranges::find(to.columns_written, *column) != to.columns_written.end()) {
       refuse(from.columns[i].where, "column {} is set twice", from.columns[i].text);
     }

@@ -87,14 +87,31 @@ Type result_type(const syntax::Procedure& routine, const Names& names) {
 std::vector<const syntax::Expr*> arguments_of(const syntax::Procedure& routine,
                                               const std::vector<syntax::Expr>& args,
                                               ir::SourceLocation where) {
+  const auto is_named = [](const syntax::Expr& arg) { return arg.kind == syntax::ExprKind::kNamed; };
+  const auto first_named = std::ranges::find_if(args, is_named);
+  const auto positions = static_cast<size_t>(first_named - args.begin());
+  if (const auto late = std::ranges::find_if_not(first_named, args.end(), is_named); late != args.end())
+    refuse(late->where, "positional argument cannot follow named argument");
+  for (auto arg = first_named; arg != args.end(); ++arg) {
+    if (std::ranges::count(first_named, args.end(), arg->text, &syntax::Expr::text) > 1)
+      refuse(arg->where, "argument name \"{}\" used more than once", arg->text);
+  }
   std::vector<const syntax::Expr*> taken;
   size_t next = 0;
+  size_t position = 0;
   for (const syntax::Parameter& parameter : routine.parameters) {
+    const auto named = std::find_if(first_named, args.end(), [&](const syntax::Expr& arg) {
+      return !parameter.name.empty() && arg.text == parameter.name.text;
+    });
     // A function's call names no OUT parameters; a CALL names them, and gives them nothing.
     if (parameter.out && routine.is_function) {
       taken.push_back(nullptr);
-    } else if (next < args.size()) {
-      taken.push_back(&args[next++]);
+    } else if (position < positions) {
+      taken.push_back(&args[position++]);
+      ++next;
+    } else if (named != args.end()) {
+      taken.push_back(&named->args[0]);
+      ++next;
     } else if (parameter.initial) {
       taken.push_back(&*parameter.initial);
     } else {

@@ -28,6 +28,12 @@ namespace {
 constexpr Type kMoment{.kind = TypeKind::kTimestamp, .is_zoned = true};
 constexpr Type kInterval{.kind = TypeKind::kInterval};
 
+constexpr Type kDaytime{.kind = TypeKind::kTime};
+
+bool is_clock_type(const Expr& expr) {
+  return expr.type.kind == TypeKind::kTime;
+}
+
 bool is_interval_type(const Expr& expr) {
   return expr.type.kind == TypeKind::kInterval;
 }
@@ -35,6 +41,7 @@ bool is_interval_type(const Expr& expr) {
 std::string_view name_of_time(const Type& type) {
   return type.kind == TypeKind::kDate       ? "date"
          : type.kind == TypeKind::kInterval ? "interval"
+         : type.kind == TypeKind::kTime     ? "time without time zone"
          : type.is_zoned                    ? "timestamp with time zone"
                                             : "timestamp without time zone";
 }
@@ -65,7 +72,7 @@ Expr to_time(Expr arg, std::string_view name) {
     refuse_as(sqlstate::kNotUnique, arg.where,
               "function {}(unknown, unknown) is not unique; cast to timestamp", name);
   }
-  if (!arg.type.is_time() && !is_interval_type(arg)) {
+  if (!arg.type.is_time() && !is_interval_type(arg) && !is_clock_type(arg)) {
     refuse_as(sqlstate::kUndefinedFunction, arg.where, "function {}(unknown, {}) does not exist", name,
               to_string(arg.type));
   }
@@ -112,6 +119,7 @@ Expr bind_extract(std::string_view name, std::vector<Expr> args, ir::SourceLocat
 
 Expr bind_truncation(std::string_view name, std::vector<Expr> args, ir::SourceLocation where) {
   Expr time = to_time(std::move(args[1]), name);
+  if (is_clock_type(time)) time = convert(std::move(time), kInterval);
   // A date becomes the moment at which it begins.
   if (time.type.kind == TypeKind::kDate) time = convert(std::move(time), kMoment);
   const TimeUnit unit = read_unit(args[0], name, time.type);
@@ -189,8 +197,9 @@ bool is_plain_interval(const Expr& interval) {
 
 // time + interval, and with kSubtract -.
 Expr bind_moved_time(Op op, Expr time, Expr interval, ir::SourceLocation where) {
-  time = as_timestamp(std::move(time));
-  const Type type{.kind = TypeKind::kTimestamp, .is_zoned = time.type.is_zoned};
+  if (!is_clock_type(time)) time = as_timestamp(std::move(time));
+  const Type type =
+      is_clock_type(time) ? kDaytime : Type{.kind = TypeKind::kTimestamp, .is_zoned = time.type.is_zoned};
   std::vector<Expr> args;
   args.push_back(std::move(time));
   if (!is_plain_interval(interval)) {
@@ -254,11 +263,27 @@ void resolve_beside_time(Op op, Expr& left, Expr& right, ir::SourceLocation wher
 
 Expr bind_time_arithmetic(Op op, Expr left, Expr right, ir::SourceLocation where) {
   if (op == Op::kMultiply || op == Op::kDivide) {
+    if (is_clock_type(left)) left = convert(std::move(left), kInterval);
+    if (is_clock_type(right)) right = convert(std::move(right), kInterval);
     if (is_interval_type(left) == is_interval_type(right)) refuse_operator(op, left, right, where);
     return bind_scaled_interval(op, std::move(left), std::move(right), where);
   }
   if (op == Op::kModulo) refuse_operator(op, left, right, where);
   resolve_beside_time(op, left, right, where);
+  if (is_clock_type(left) && is_clock_type(right)) {
+    if (op != Op::kSubtract) refuse_operator(op, left, right, where);
+    std::vector<Expr> args;
+    args.push_back(std::move(left));
+    args.push_back(std::move(right));
+    return make_call(Function::kTimeDifference, kInterval, std::move(args), where);
+  }
+  // Beside a timestamp or a date, a time of day is the interval since midnight.
+  if (is_clock_type(left) && right.type.is_time()) left = convert(std::move(left), kInterval);
+  if (is_clock_type(right) && left.type.is_time()) right = convert(std::move(right), kInterval);
+  if (is_clock_type(left) && is_interval_type(right))
+    return bind_moved_time(op, std::move(left), std::move(right), where);
+  if (op == Op::kAdd && is_interval_type(left) && is_clock_type(right))
+    return bind_moved_time(op, std::move(right), std::move(left), where);
   if (is_interval_type(left) && is_interval_type(right))
     return nodes::make_binary(op, kInterval, std::move(left), std::move(right), where);
   if (left.type.is_time() && is_interval_type(right))

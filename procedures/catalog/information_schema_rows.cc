@@ -56,16 +56,17 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
     rows.set("numeric_precision_radix", int64_t{10}).set("numeric_scale", int64_t{column.type.scale});
   }
   if (column.type.kind == TypeKind::kDate) rows.set("datetime_precision", int64_t{0});
-  if (column.type.kind == TypeKind::kTimestamp || column.type.kind == TypeKind::kInterval) {
+  if (column.type.kind == TypeKind::kTimestamp || column.type.kind == TypeKind::kInterval ||
+      column.type.kind == TypeKind::kTime) {
     const int64_t digits = column.type.precision == 0 ? 6 : column.type.precision - 1;
     rows.set("datetime_precision", digits);
   }
   constexpr std::pair<TypeKind, const char*> kNames[] = {
-      {TypeKind::kBoolean, "bool"},     {TypeKind::kSmallInt, "int2"},   {TypeKind::kInt, "int4"},
-      {TypeKind::kBigInt, "int8"},      {TypeKind::kNumeric, "numeric"}, {TypeKind::kDouble, "float8"},
-      {TypeKind::kChar, "bpchar"},      {TypeKind::kVarchar, "varchar"}, {TypeKind::kTimestamp, "timestamp"},
-      {TypeKind::kReal, "float4"},      {TypeKind::kDecimal, "numeric"}, {TypeKind::kDate, "date"},
-      {TypeKind::kInterval, "interval"}};
+      {TypeKind::kBoolean, "bool"},      {TypeKind::kSmallInt, "int2"},   {TypeKind::kInt, "int4"},
+      {TypeKind::kBigInt, "int8"},       {TypeKind::kNumeric, "numeric"}, {TypeKind::kDouble, "float8"},
+      {TypeKind::kChar, "bpchar"},       {TypeKind::kVarchar, "varchar"}, {TypeKind::kTimestamp, "timestamp"},
+      {TypeKind::kReal, "float4"},       {TypeKind::kDecimal, "numeric"}, {TypeKind::kDate, "date"},
+      {TypeKind::kInterval, "interval"}, {TypeKind::kTime, "time"}};
   for (const auto& [kind, name] : kNames) {
     if (kind != column.type.kind) continue;
     rows.set("udt_name", column.type.is_text ? "text" : column.type.is_zoned ? "timestamptz" : name);

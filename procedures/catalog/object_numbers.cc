@@ -143,6 +143,8 @@ std::string formatted_type(int64_t type, int64_t modifier) {
       return length("character varying");
     case 1082:
       return "date";
+    case 1083:
+      return digits("time") + " without time zone";
     case 1114:
       return digits("timestamp") + " without time zone";
     case 1184:
@@ -165,7 +167,8 @@ std::string formatted_type(int64_t type, int64_t modifier) {
     default:
       break;
   }
-  for (const int64_t element : {16, 20, 21, 23, 25, 700, 701, 1042, 1043, 1082, 1114, 1184, 1186, 1700}) {
+  for (const int64_t element :
+       {16, 20, 21, 23, 25, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1700}) {
     const std::optional<Type> plain = type_of_oid(static_cast<uint32_t>(element));
     if (!plain) continue;
     Type array = *plain;
@@ -241,13 +244,13 @@ int64_t result_type(const ir::Procedure& procedure) {
 namespace {
 
 constexpr InputFunction kInputFunctions[] = {
-    {16, 1242, "boolin"},        {18, 1245, "charin"},         {19, 34, "namein"},
-    {20, 460, "int8in"},         {21, 38, "int2in"},           {23, 42, "int4in"},
-    {25, 46, "textin"},          {26, 1798, "oidin"},          {700, 200, "float4in"},
-    {701, 214, "float8in"},      {1042, 1044, "bpcharin"},     {1043, 1046, "varcharin"},
-    {1082, 1084, "date_in"},     {1114, 1312, "timestamp_in"}, {1184, 1150, "timestamptz_in"},
-    {1186, 1160, "interval_in"}, {1700, 1701, "numeric_in"},   {kVoidType, 2298, "void_in"},
-    {0, kArrayIn, "array_in"}};
+    {16, 1242, "boolin"},         {18, 1245, "charin"},         {19, 34, "namein"},
+    {20, 460, "int8in"},          {21, 38, "int2in"},           {23, 42, "int4in"},
+    {25, 46, "textin"},           {26, 1798, "oidin"},          {700, 200, "float4in"},
+    {701, 214, "float8in"},       {1042, 1044, "bpcharin"},     {1043, 1046, "varcharin"},
+    {1082, 1084, "date_in"},      {1114, 1312, "timestamp_in"}, {1184, 1150, "timestamptz_in"},
+    {1083, 1143, "time_in"},      {1186, 1160, "interval_in"},  {1700, 1701, "numeric_in"},
+    {kVoidType, 2298, "void_in"}, {0, kArrayIn, "array_in"}};
 
 const SourcePiece* source_of(const Program& program, const ir::Procedure& procedure) {
   for (const SourcePiece& piece : program.source.pieces()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -126,26 +127,169 @@ bool regexp_like(Arguments arguments, Arena& arena, Value& result, SqlError& err
   return true;
 }
 
+// The number that stands at this place of the arguments, from `least` on; where there is none, `least`.
+bool read_place(Arguments arguments, size_t at, std::string_view name, int64_t least, int64_t& number,
+                Arena& arena, SqlError& error) {
+  number = arguments.size() > at ? arguments[at].as_int() : least;
+  return number >= least || fail(error, arena, sqlstate::kInvalidParameter,
+                                 "invalid value for parameter \"{}\": {}", name, number);
+}
+
+// All matches from a character on. `option`: the place of the options among the arguments.
+bool find_from(Arguments arguments, int64_t start, size_t option, Arena& arena,
+               std::vector<FoundMatch>& found, SqlError& error) {
+  MatchOptions options{.all = true};
+  if (arguments.size() > option && !read_options(arguments[option].as_text(), false, options, arena, error))
+    return false;
+  const std::string_view text = arguments[0].as_text();
+  const size_t skipped = offset_of_character(text, static_cast<size_t>(start - 1));
+  if (skipped == text.size() && static_cast<size_t>(start - 1) > count_characters(text)) return true;
+  // What is skipped is context: ^ stands for the text's beginning alone.
+  if (!find_matches(text, arguments[1].as_text(), options, arena, found, error)) return false;
+  if (start == 1) return true;
+  found.clear();
+  if (arguments[1].as_text().find_first_of("^\\") != std::string_view::npos) {
+    return fail(error, arena, sqlstate::kNotSupported,
+                "a start behind the text's first character is not supported with a pattern that has ^ or a "
+                "backslash");
+  }
+  if (!find_matches(text.substr(skipped), arguments[1].as_text(), options, arena, found, error)) return false;
+  for (FoundMatch& match : found) {
+    for (MatchedPart& part : match) {
+      if (!part.is_there()) continue;
+      part.begin += skipped;
+      part.end += skipped;
+    }
+  }
+  return true;
+}
+
 bool regexp_count(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
-  if (!find(arguments, 2, false, {.all = true}, arena, found, error)) return false;
+  int64_t start = 1;
+  if (!read_place(arguments, 2, "start", 1, start, arena, error) ||
+      !find_from(arguments, start, 3, arena, found, error))
+    return false;
   result = Value::of_int(static_cast<int64_t>(found.size()));
   return true;
 }
 
+// regexp_substr(text, pattern, start, n, options, group)
 bool regexp_substr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
-  if (!find(arguments, 2, false, {}, arena, found, error)) return false;
-  return found.empty() || give_text(part_of(arguments[0].as_text(), found[0][0]), arena, result);
+  int64_t start = 1;
+  int64_t n = 1;
+  int64_t group = 0;
+  if (!read_place(arguments, 2, "start", 1, start, arena, error) ||
+      !read_place(arguments, 3, "n", 1, n, arena, error) ||
+      !read_place(arguments, 5, "subexpr", 0, group, arena, error) ||
+      !find_from(arguments, start, 4, arena, found, error))
+    return false;
+  const auto number = static_cast<size_t>(n - 1);
+  const auto part = static_cast<size_t>(group);
+  if (number >= found.size() || part >= found[number].size() || !found[number][part].is_there()) return true;
+  return give_text(part_of(arguments[0].as_text(), found[number][part]), arena, result);
 }
 
+// regexp_instr(text, pattern, start, n, whether behind the match, options, group)
 bool regexp_instr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
-  if (!find(arguments, 2, false, {}, arena, found, error)) return false;
-  const std::string_view before =
-      found.empty() ? std::string_view() : arguments[0].as_text().substr(0, found[0][0].begin);
-  result = Value::of_int(found.empty() ? 0 : static_cast<int64_t>(count_characters(before)) + 1);
+  int64_t start = 1;
+  int64_t n = 1;
+  int64_t end = 0;
+  int64_t group = 0;
+  if (!read_place(arguments, 2, "start", 1, start, arena, error) ||
+      !read_place(arguments, 3, "n", 1, n, arena, error) ||
+      !read_place(arguments, 4, "endoption", 0, end, arena, error) ||
+      !read_place(arguments, 6, "subexpr", 0, group, arena, error))
+    return false;
+  if (end > 1)
+    return fail(error, arena, sqlstate::kInvalidParameter, "invalid value for parameter \"{}\": {}",
+                "endoption", end);
+  if (!find_from(arguments, start, 5, arena, found, error)) return false;
+  const auto number = static_cast<size_t>(n - 1);
+  const auto part = static_cast<size_t>(group);
+  result = Value::of_int(0);
+  if (number >= found.size() || part >= found[number].size() || !found[number][part].is_there()) return true;
+  const MatchedPart& match = found[number][part];
+  const std::string_view before = arguments[0].as_text().substr(0, end == 1 ? match.end : match.begin);
+  result = Value::of_int(static_cast<int64_t>(count_characters(before)) + 1);
   return true;
+}
+
+bool unistr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view text = arguments[0].as_text();
+  std::string all;
+  const auto invalid = [&] { return fail(error, arena, sqlstate::kSyntaxError, "invalid Unicode escape"); };
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\') {
+      all.push_back(text[at]);
+      continue;
+    }
+    std::string_view rest = text.substr(at + 1);
+    if (rest.starts_with('\\')) {
+      all.push_back('\\');
+      ++at;
+      continue;
+    }
+    size_t digits = 4;
+    size_t mark = 0;
+    if (rest.starts_with('+') || rest.starts_with('u') || rest.starts_with('U')) {
+      digits = rest[0] == '+' ? 6 : rest[0] == 'u' ? 4 : 8;
+      mark = 1;
+    }
+    if (rest.size() < mark + digits) return invalid();
+    uint32_t code = 0;
+    for (const char c : rest.substr(mark, digits)) {
+      const char digit = ascii_lower(c);
+      if (!is_ascii_digit(digit) && (digit < 'a' || digit > 'f')) return invalid();
+      code = code * 16 + static_cast<uint32_t>(is_ascii_digit(digit) ? digit - '0' : digit - 'a' + 10);
+    }
+    if (!append_character(code, all))
+      return fail(error, arena, sqlstate::kSyntaxError, "invalid Unicode code point: {:04X}", code);
+    at += mark + digits;
+  }
+  return give_text(all, arena, result);
+}
+
+// The text's MD5 digest, as 32 hexadecimal digits (RFC 1321).
+bool md5_of(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+  constexpr std::array<uint32_t, 16> kTurns = {7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21};
+  std::string message(arguments[0].as_text());
+  const uint64_t bits = uint64_t{message.size()} * 8;
+  message.push_back('\x80');
+  while (message.size() % 64 != 56) message.push_back('\0');
+  for (unsigned i = 0; i < 8; ++i) message.push_back(static_cast<char>(bits >> (8 * i)));
+  std::array<uint32_t, 4> sum = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+  for (size_t block = 0; block < message.size(); block += 64) {
+    std::array<uint32_t, 16> words{};
+    for (size_t i = 0; i < 64; ++i)
+      words[i / 4] |= uint32_t{static_cast<unsigned char>(message[block + i])} << (8 * (i % 4));
+    auto [a, b, c, d] = sum;
+    for (uint32_t i = 0; i < 64; ++i) {
+      const uint32_t round = i / 16;
+      const uint32_t mixed = round == 0   ? (b & c) | (~b & d)
+                             : round == 1 ? (d & b) | (~d & c)
+                             : round == 2 ? b ^ c ^ d
+                                          : c ^ (b | ~d);
+      const uint32_t word = round == 0 ? i : round == 1 ? 5 * i + 1 : round == 2 ? 3 * i + 5 : 7 * i;
+      const auto sine = static_cast<uint32_t>(std::floor(std::abs(std::sin(double{1} + i)) * 0x1p32));
+      const uint32_t all = a + mixed + sine + words[word % 16];
+      a = d;
+      d = c;
+      c = b;
+      b += std::rotl(all, static_cast<int>(kTurns[round * 4 + i % 4]));
+    }
+    sum[0] += a;
+    sum[1] += b;
+    sum[2] += c;
+    sum[3] += d;
+  }
+  std::string digits;
+  for (const uint32_t part : sum) {
+    for (unsigned i = 0; i < 4; ++i) digits += fmt::format("{:02x}", (part >> (8 * i)) & 0xff);
+  }
+  return give_text(digits, arena, result);
 }
 
 bool regexp_split(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
@@ -412,9 +556,11 @@ constexpr QueryFunction kTextFunctions[] = {
     {"regexp_replace", 3, 4, {kWords, kWords, kWords, kWords}, kWords, regexp_replace},
     {"regexp_match", 2, 3, {kWords, kWords, kWords}, kWordList, regexp_match},
     {"regexp_like", 2, 3, {kWords, kWords, kWords}, kYesOrNo, regexp_like},
-    {"regexp_count", 2, 2, {kWords, kWords}, kPlace, regexp_count},
-    {"regexp_substr", 2, 2, {kWords, kWords}, kWords, regexp_substr},
-    {"regexp_instr", 2, 2, {kWords, kWords}, kPlace, regexp_instr},
+    {"regexp_count", 2, 4, {kWords, kWords, kPlace, kWords}, kPlace, regexp_count},
+    {"regexp_substr", 2, 6, {kWords, kWords, kPlace, kPlace, kWords, kPlace}, kWords, regexp_substr},
+    {"regexp_instr", 2, 7, {kWords, kWords, kPlace, kPlace, kPlace, kWords, kPlace}, kPlace, regexp_instr},
+    {"unistr", 1, 1, {kWords}, kWords, unistr},
+    {"md5", 1, 1, {kWords}, kWords, md5_of},
     {"regexp_split_to_array", 2, 3, {kWords, kWords, kWords}, kWordList, regexp_split},
     {"mneme_substring", 2, 2, {kWords, kWords}, kWords, substring_of_pattern},
     {"quote_literal", 1, 1, {kWords}, kWords, quote_literal},
@@ -475,8 +621,9 @@ std::span<const QueryFunction> text_query_functions() {
   return kTextFunctions;
 }
 
-static std::array<std::span<const QueryFunction>, 4> all_query_functions() {
-  return {text_query_functions(), array_query_functions(), format_query_functions(), time_query_functions()};
+static std::array<std::span<const QueryFunction>, 5> all_query_functions() {
+  return {text_query_functions(), array_query_functions(), format_query_functions(), time_query_functions(),
+          number_query_functions()};
 }
 
 size_t count_query_functions() {

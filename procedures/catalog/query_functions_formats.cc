@@ -25,6 +25,16 @@ bool time_to_char(std::span<const Value> arguments, Arena& arena, Value& result,
   return true;
 }
 
+constexpr Type kLasting{.kind = TypeKind::kInterval};
+
+bool interval_to_char(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[1].as_text().empty()) return true;
+  std::string text;
+  if (!format_interval(arguments[1].as_text(), interval_of(arguments[0]), arena, text, error)) return false;
+  result = Value::of_text(arena.copy(text));
+  return true;
+}
+
 template <const Type& Number>
 bool number_to_char(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
   std::string text;
@@ -36,6 +46,7 @@ bool number_to_char(std::span<const Value> arguments, Arena& arena, Value& resul
 constexpr QueryFunction kFormatFunctions[] = {
     {"mneme_time_to_char", 2, 2, {kTime, kTemplate}, kTemplate, time_to_char<false>},
     {"mneme_zoned_to_char", 2, 2, {kTime, kTemplate}, kTemplate, time_to_char<true>},
+    {"mneme_interval_to_char", 2, 2, {kLasting, kTemplate}, kTemplate, interval_to_char},
     {"mneme_int_to_char", 2, 2, {kInteger, kTemplate}, kTemplate, number_to_char<kInteger>},
     {"mneme_bigint_to_char", 2, 2, {kLong, kTemplate}, kTemplate, number_to_char<kLong>},
     {"mneme_numeric_to_char", 2, 2, {kDecimalType, kTemplate}, kTemplate, number_to_char<kDecimalType>},

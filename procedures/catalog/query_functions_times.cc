@@ -3,6 +3,9 @@
 #include <cmath>
 
 #include "procedures/catalog/query_functions.h"
+#include "procedures/values/interval.h"
+#include "procedures/values/time_format.h"
+#include "procedures/catalog/time_zone.h"
 #include "procedures/values/timestamp.h"
 
 namespace mneme {
@@ -14,6 +17,10 @@ constexpr Type kClock{.kind = TypeKind::kTimestamp};
 constexpr Type kInstant{.kind = TypeKind::kTimestamp, .is_zoned = true};
 constexpr Type kField{.kind = TypeKind::kInt};
 constexpr Type kSeconds{.kind = TypeKind::kDouble};
+constexpr Type kTimeOfDay{.kind = TypeKind::kTime};
+constexpr Type kSpan{.kind = TypeKind::kInterval};
+constexpr Type kSpelling{.kind = TypeKind::kVarchar, .is_text = true};
+constexpr Type kCertain{.kind = TypeKind::kBoolean};
 
 // Years before 1 are those of BC; there is no year 0.
 bool day_of_fields(std::span<const Value> fields, Arena& arena, int64_t& day, SqlError& error) {
@@ -67,6 +74,73 @@ bool make_time(std::span<const Value> arguments, Arena& arena, Value& result, Sq
   return true;
 }
 
+bool make_time_of_day(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  const int64_t hour = arguments[0].as_int();
+  const int64_t minute = arguments[1].as_int();
+  const double second = arguments[2].as_double();
+  const bool is_there = hour >= 0 && hour <= 24 && minute >= 0 && minute <= 59 && second >= 0 &&
+                        second <= 60 && (hour < 24 || (minute == 0 && second == 0));
+  if (!is_there) {
+    return fail(error, arena, sqlstate::kDatetimeOverflow, "time field value out of range: {}:{:02}:{:02g}",
+                hour, minute, second);
+  }
+  const auto fraction = static_cast<int64_t>(std::rint(second * double{kMicrosecondsPerSecond}));
+  result = Value::of_int((hour * 3600 + minute * 60) * kMicrosecondsPerSecond + fraction);
+  return true;
+}
+
+bool to_timestamp_by_template(std::span<const Value> arguments, Arena& arena, Value& result,
+                              SqlError& error) {
+  int64_t moment = 0;
+  if (!scan_time(arguments[1].as_text(), arguments[0].as_text(), false, arena, moment, error)) return false;
+  result = Value::of_int(moment);
+  return true;
+}
+
+bool to_date_by_template(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  int64_t moment = 0;
+  if (!scan_time(arguments[1].as_text(), arguments[0].as_text(), true, arena, moment, error)) return false;
+  result = Value::of_int(date_of_timestamp(moment));
+  return true;
+}
+
+// date_bin(step, time, origin)
+bool date_bin(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  const Interval step = interval_of(arguments[0]);
+  if (step.months != 0) {
+    return fail(error, arena, sqlstate::kNotSupported,
+                "timestamps cannot be binned into intervals containing months or years");
+  }
+  int64_t length = 0;
+  if (__builtin_mul_overflow(int64_t{step.days}, kMicrosecondsPerDay, &length) ||
+      __builtin_add_overflow(length, step.microseconds, &length))
+    return fail(error, arena, sqlstate::kDatetimeOverflow, "interval out of range");
+  if (length <= 0) return fail(error, arena, sqlstate::kDatetimeOverflow, "stride must be greater than zero");
+  const int64_t origin = arguments[2].as_int();
+  const int64_t since = arguments[1].as_int() - origin;
+  const int64_t rest = since % length;
+  const int64_t first = origin + since - rest - (rest < 0 ? length : 0);
+  if (!is_timestamp(first)) return fail(error, arena, sqlstate::kDatetimeOverflow, "timestamp out of range");
+  result = Value::of_int(first);
+  return true;
+}
+
+bool is_finite(std::span<const Value>, Arena&, Value& result, SqlError&) {
+  result = Value::of_bool(true);
+  return true;
+}
+
+template <int64_t (TimeZone::*Convert)(int64_t) const>
+bool in_zone(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view name = arguments[0].as_text();
+  const std::shared_ptr<const TimeZone> zone = find_time_zone(name);
+  if (!zone) return fail(error, arena, sqlstate::kInvalidParameter, "time zone \"{}\" not recognized", name);
+  const int64_t time = (*zone.*Convert)(arguments[1].as_int());
+  if (!is_timestamp(time)) return fail(error, arena, sqlstate::kDatetimeOverflow, "timestamp out of range");
+  result = Value::of_int(time);
+  return true;
+}
+
 // Seconds since 1970.
 bool time_of_seconds(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
   const double seconds = arguments[0].as_double();
@@ -93,6 +167,15 @@ constexpr QueryFunction kTimeFunctions[] = {
     {"make_timestamptz", 6, 6, {kField, kField, kField, kField, kField, kSeconds}, kInstant, make_time},
     {"to_timestamp", 1, 1, {kSeconds}, kInstant, time_of_seconds},
     {"clock_timestamp", 0, 0, {}, kInstant, time_of_clock},
+    {"make_time", 3, 3, {kField, kField, kSeconds}, kTimeOfDay, make_time_of_day},
+    {"to_timestamp", 2, 2, {kSpelling, kSpelling}, kInstant, to_timestamp_by_template},
+    {"to_date", 2, 2, {kSpelling, kSpelling}, kDay, to_date_by_template},
+    {"date_bin", 3, 3, {kSpan, kClock, kClock}, kClock, date_bin},
+    {"mneme_zoned_date_bin", 3, 3, {kSpan, kInstant, kInstant}, kInstant, date_bin},
+    {"isfinite", 1, 1, {kClock}, kCertain, is_finite},
+    {"mneme_interval_isfinite", 1, 1, {kSpan}, kCertain, is_finite},
+    {"mneme_clock_of_moment", 2, 2, {kSpelling, kInstant}, kClock, in_zone<&TimeZone::clock_of>},
+    {"mneme_moment_of_clock", 2, 2, {kSpelling, kClock}, kInstant, in_zone<&TimeZone::moment_of>},
 };
 
 }  // namespace

@@ -55,9 +55,9 @@ void types(const SystemCatalog&, RowMaker& rows) {
                               {701, "float8", 8, 1022, "N"},       {1042, "bpchar", -1, 1014, "S"},
                               {1043, "varchar", -1, 1015, "S"},    {1114, "timestamp", 8, 1115, "D"},
                               {1184, "timestamptz", 8, 1185, "D"}, {700, "float4", 4, 1021, "N"},
-                              {1082, "date", 4, 1182, "D"},        {1186, "interval", 16, 1187, "T"},
-                              {1700, "numeric", -1, 1231, "N"},    {2278, "void", 4, 0, "P"},
-                              {2249, "record", -1, 0, "P"}};
+                              {1082, "date", 4, 1182, "D"},        {1083, "time", 8, 1183, "D"},
+                              {1186, "interval", 16, 1187, "T"},   {1700, "numeric", -1, 1231, "N"},
+                              {2278, "void", 4, 0, "P"},           {2249, "record", -1, 0, "P"}};
   for (const Known& type : kKnown) {
     rows.set("oid", type.oid).set("typname", type.name).set("typlen", type.length);
     rows.set("typarray", type.array).set("typcategory", type.category);

@@ -123,7 +123,7 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
   if (type == "regrole") return oids::kOwner;
   if (type != "regtype") return std::nullopt;
   for (const int64_t number :
-       {16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1114, 1184, 1186, 1700}) {
+       {16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1700}) {
     if (oids::formatted_type(number, -1) == plain) return number;
   }
   struct Alias {

@@ -64,6 +64,8 @@ const char* fault_of(const Type& type, const Value& value) {
       return nullptr;
     case TypeKind::kDate:
       return is_date(value.as_int()) ? nullptr : kOutOfRange;
+    case TypeKind::kTime:
+      return is_time_of_day(value.as_int()) ? nullptr : kOutOfRange;
     case TypeKind::kChar:
     case TypeKind::kVarchar: {
       const std::string_view text = value.as_text();
@@ -96,6 +98,7 @@ bool is_made_for(const Type& type, Value::Kind kind) {
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
     case TypeKind::kDate:
+    case TypeKind::kTime:
       return kind == Value::Kind::kInt;
     case TypeKind::kNumeric:
       return kind == Value::Kind::kNumeric;

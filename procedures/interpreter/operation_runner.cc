@@ -187,13 +187,21 @@ bool OperationRunner::check_column(const Operation& operation, ColumnId column, 
   return state_.raise(operation.where);
 }
 
+void OperationRunner::tell_failing_row(TableId table, std::span<const Value> values) {
+  if (state_.context.error.sqlstate != sqlstate::kNotNull) return;
+  mneme::tell_failing_row(state_.schema, table, values, state_.arena, state_.context.error);
+  state_.outcome.detail = state_.context.error.detail;
+}
+
 bool OperationRunner::insert(const Operation& operation, ResultRows& rows) {
   new_values_.resize(operation.values.size());
   for (size_t i = 0; i < new_values_.size(); ++i) {
     if (!state_.value_of(operation.values[i], operation.where, new_values_[i])) return false;
   }
   for (size_t i = 0; i < new_values_.size(); ++i) {
-    if (!check_column(operation, ColumnId{static_cast<uint32_t>(i)}, new_values_[i])) return false;
+    if (check_column(operation, ColumnId{static_cast<uint32_t>(i)}, new_values_[i])) continue;
+    tell_failing_row(operation.access[0].table, new_values_);
+    return false;
   }
   const TableId table = operation.access[0].table;
   state_.context.rows[0] = {&state_.schema.layout(table), nullptr, {}, new_values_};
@@ -235,7 +243,19 @@ bool OperationRunner::evaluate_assignments(const Operation& operation) {
     const ir::Assignment& assignment = operation.assignments[i];
     Value value;
     if (!state_.value_of(assignment.value, operation.where, value)) return false;
-    if (!check_column(operation, assignment.column, value)) return false;
+    if (!check_column(operation, assignment.column, value)) {
+      if (i + 1 < operation.assignments.size()) return false;
+      // The row with all of its new values.
+      const TableId table = operation.access[0].table;
+      RowView view = state_.context.rows[0];
+      changes_.push_back({assignment.column, value});
+      view.changes = changes_;
+      new_values_.resize(state_.schema.catalog().table(table).columns.size());
+      for (size_t n = 0; n < new_values_.size(); ++n)
+        new_values_[n] = view.get(ColumnId{static_cast<uint32_t>(n)});
+      tell_failing_row(table, new_values_);
+      return false;
+    }
     if (assignment.how == ir::Assignment::How::kSet) {
       changes_.push_back({assignment.column, value});
     } else {

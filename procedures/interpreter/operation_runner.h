@@ -78,6 +78,7 @@ class OperationRunner {
   bool evaluate_assignments(const ir::Operation& operation);
   void add_to_row(const ir::Operation& operation, std::byte* image);
   // Refuses NULL, and text of too many bytes, for a column that can't hold it.
+  void tell_failing_row(TableId table, std::span<const Value> values);
   bool check_column(const ir::Operation& operation, ColumnId column, const Value& value);
 
   bool select_ordered(const ir::Operation& operation, const Cut& cut, ResultRows& rows);

@@ -259,6 +259,8 @@ std::string ExpressionPrinter::constant(const Expr& expr) const {
       return quoted(expr.constant.as_text());
     case TypeKind::kTimestamp:
       return fmt::format("{}::timestamp{}", expr.constant.as_int(), expr.type.is_zoned ? "tz" : "");
+    case TypeKind::kTime:
+      return fmt::format("{}::time", expr.constant.as_int());
     case TypeKind::kDate:
       return fmt::format("{}::date", expr.constant.as_int());
     case TypeKind::kInterval: {

@@ -16,6 +16,9 @@ struct SourceError {
   ir::SourceLocation where;
   std::string message;             // the construct, why it can't be, and what is accepted instead
   const char* sqlstate = nullptr;  // where it is another than a syntax error's
+  std::string hint = {};
+  // What PostgreSQL says of it, where that is less; its clients are shown `message` as the hint then.
+  std::string client_message = {};
 };
 
 template <typename... Args>
@@ -27,6 +30,14 @@ template <typename... Args>
 [[noreturn]] void refuse_as(const char* sqlstate, ir::SourceLocation where, fmt::format_string<Args...> text,
                             Args&&... args) {
   throw SourceError{where, fmt::format(text, std::forward<Args>(args)...), sqlstate};
+}
+
+// As refuse_as(), with what PostgreSQL's clients are shown.
+template <typename... Args>
+[[noreturn]] void refuse_showing(std::string client_message, const char* sqlstate, ir::SourceLocation where,
+                                 fmt::format_string<Args...> text, Args&&... args) {
+  throw SourceError{
+      where, fmt::format(text, std::forward<Args>(args)...), sqlstate, {}, std::move(client_message)};
 }
 
 }  // namespace mneme

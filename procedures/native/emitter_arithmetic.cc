@@ -173,7 +173,8 @@ Operand ExpressionEmitter::emit_cast(const Expr& expr) {
   if (to.kind == TypeKind::kBoolean && a.rep == Rep::kInt) {
     return {fmt::format("({} != 0)", a.value), a.null, Rep::kBool};
   }
-  const bool is_rounded = to.kind == TypeKind::kTimestamp && to.precision != 0;
+  const bool is_rounded =
+      (to.kind == TypeKind::kTimestamp || to.kind == TypeKind::kTime) && to.precision != 0;
   if (to.kind == from.kind && to.kind != TypeKind::kNumeric && !is_rounded) return a;
   return emit_called_cast(expr, a);
 }

@@ -508,7 +508,7 @@ Operand ExpressionEmitter::emit_called_function(const Expr& expr) {
                      fmt::format("apply_number_function({}, {}, {}, {}, *run.arena, {}, *run.error)",
                                  function, type_literal(source), type_literal(expr.type), values, result));
   }
-  if (source.is_time()) {
+  if (source.is_time() || source.kind == TypeKind::kTime) {
     return emit_call(expr, null, result,
                      fmt::format("apply_time_function({}, {}, {}, *run.arena, {}, *run.error)", function,
                                  type_literal(source), values, result));

@@ -126,6 +126,7 @@ Rep rep_of(const Type& type) {
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
     case TypeKind::kDate:
+    case TypeKind::kTime:
       return Rep::kInt;
     case TypeKind::kNumeric:
       return digits_of_kind(type) <= kNarrowNumericPrecision ? Rep::kInt : Rep::kWide;
@@ -264,6 +265,8 @@ const char* kind_literal(const Type& type) {
       return "TypeKind::kVarchar";
     case TypeKind::kTimestamp:
       return "TypeKind::kTimestamp";
+    case TypeKind::kTime:
+      return "TypeKind::kTime";
     case TypeKind::kNumeric:
       return "TypeKind::kNumeric";
     case TypeKind::kInterval:
@@ -281,6 +284,7 @@ std::string type_literal(const Type& type) {
   }
   if (type.kind == TypeKind::kTimestamp)
     return fmt::format("timestamp_of({}, {})", type.precision, type.is_zoned);
+  if (type.kind == TypeKind::kTime) return fmt::format("time_of({})", type.precision);
   return fmt::format("plain_type({})", kind_literal(type));
 }
 

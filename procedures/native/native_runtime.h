@@ -125,6 +125,11 @@ constexpr Type timestamp_of(uint8_t precision, bool is_zoned) {
   type.is_zoned = is_zoned;
   return type;
 }
+constexpr Type time_of(uint8_t precision) {
+  Type type = plain_type(TypeKind::kTime);
+  type.precision = precision;
+  return type;
+}
 constexpr Type string_of(TypeKind kind, uint16_t length, bool is_text = false) {
   Type type = plain_type(kind);
   type.length = length;

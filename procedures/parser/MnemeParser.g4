@@ -3,6 +3,25 @@
 parser grammar MnemeParser;
 options { tokenVocab = MnemeLexer; }
 
+@parser::members {
+// Says whether INTERVAL '...' stands before the next word, and that word names fields, as in INTERVAL '1' YEAR.
+bool is_interval_field() {
+  const auto is_word = [](const std::string& text, const char* word) {
+    size_t i = 0;
+    for (; i < text.size() && word[i] != '\0'; ++i) {
+      if ((text[i] | 0x20) != word[i]) return false;
+    }
+    return i == text.size() && word[i] == '\0';
+  };
+  if (_input->index() < 2 || !is_word(_input->LT(-2)->getText(), "interval")) return false;
+  const std::string next = _input->LT(1)->getText();
+  for (const char* field : {"year", "month", "day", "hour", "minute", "second"}) {
+    if (is_word(next, field)) return true;
+  }
+  return false;
+}
+}
+
 file : fileItem (SEMICOLON fileItem)* SEMICOLON? EOF ;
 
 // A data directory's file has DROP SEQUENCE, too.
@@ -14,7 +33,7 @@ definition
 // One statement of an SQL session
 
 command
-  : (query | insert | update | deleteRows | callProcedure | definition | drop | truncate | comment | transactionControl | doBlock)
+  : (query | insert | update | deleteRows | merge | callProcedure | alterRoutine | definition | drop | truncate | comment | transactionControl | doBlock)
     SEMICOLON? EOF ;
 
 comment : COMMENT ON commented IS (STRING | ESCAPED_STRING | NULL_) ;
@@ -31,7 +50,9 @@ doBlock : DO doLanguage? DOLLAR_QUOTE block SEMICOLON? DOLLAR_QUOTE doLanguage? 
 
 doLanguage : LANGUAGE (name | STRING) ;
 
-callProcedure : CALL relation LPAREN (expression (COMMA expression)*)? RPAREN ;
+callProcedure : CALL relation LPAREN (argument (COMMA argument)*)? RPAREN ;
+
+argument : (name (ARROW | ASSIGN))? expression ;
 
 drop
   : DROP (TABLE | INDEX CONCURRENTLY? | PROCEDURE | FUNCTION | ROUTINE | SEQUENCE | VIEW) (IF EXISTS)? relation parameterTypes? (COMMA relation parameterTypes?)*
@@ -61,6 +82,9 @@ alterAction
   | IDENTIFIER CONSTRAINT name TO name                          # renameConstraint
   | IDENTIFIER COLUMN? name TO name                             # renameColumn
   ;
+
+// RENAME TO
+alterRoutine : ALTER (PROCEDURE | FUNCTION | ROUTINE) relation parameterTypes? IDENTIFIER TO name ;
 
 alterIndex : ALTER INDEX (IF EXISTS)? relation IDENTIFIER TO name ;
 
@@ -175,6 +199,7 @@ parameter : (IN_ | INOUT | OUT_)? name? typeName ((DEFAULT | EQUAL) expression)?
 procedureClause
   : LANGUAGE (name | STRING)                       # languageClause
   | AS DOLLAR_QUOTE (block | sqlBody) SEMICOLON? DOLLAR_QUOTE  # bodyClause
+  | RETURN expression                              # returnClause
   | STRICT                                         # strictClause
   | RETURNS NULL_ ON NULL_ IDENTIFIER              # strictClause
   | IDENTIFIER ON NULL_ IDENTIFIER                 # attributeClause
@@ -233,6 +258,7 @@ label : LABEL_OPEN labelName LABEL_CLOSE ;
 // A label may be any word that PL/pgSQL itself does not reserve: SQL's reserved words are ordinary ones to it.
 labelName
   : name
+  | ISNULL | NOTNULL
   | AND | ANY | ARRAY | AS | ASC | ASYMMETRIC | SYMMETRIC | BETWEEN | CAST | CHARACTER | CHECK_ | COLLATE | COLUMN | CONSTRAINT | CONTINUE | CREATE | DEFAULT
   | DELETE_ | DESC | DISTINCT | DOUBLE_ | ELSEIF | ELSIF | EXCEPTION | EXIT | FALSE_ | INNER | INOUT | INSERT | IS | JOIN | LIMIT
   | OFFSET | ON | ONLY | ORDER | OUT_ | PERFORM | PRECISION | PRIMARY | RAISE | RETURN | RETURNING | SELECT | SET | TABLE | TRUE_ | UNIQUE
@@ -302,6 +328,13 @@ setItem
 
 deleteRows
   : with? DELETE_ FROM ONLY? relation (AS? name)? (USING tableItem (COMMA tableItem)*)? (WHERE expression)? returning? ;
+
+merge : with? MERGE INTO ONLY? relation (AS? name)? USING tableItem ON expression mergeWhen+ ;
+
+// WHEN [NOT] MATCHED, and DO NOTHING
+mergeWhen
+  : WHEN NOT? IDENTIFIER (AND expression)? THEN
+    (UPDATE SET setItem (COMMA setItem)* | DELETE_ | DO IDENTIFIER | INSERT nameList? (VALUES insertRow | DEFAULT VALUES)) ;
 
 returning : RETURNING selectItem (COMMA selectItem)* into? ;
 
@@ -378,7 +411,7 @@ joinKind : INNER | (LEFT | RIGHT | FULL) OUTER? ;
 tablePrimary
   : ONLY? queriedRelation tableAlias?                                              # namedTable
   | LATERAL? LPAREN nestedQuery RPAREN tableAlias?                                 # derivedTable
-  | LATERAL? (name DOT)? name LPAREN (expression (COMMA expression)*)? RPAREN (WITH IDENTIFIER)?
+  | LATERAL? (name DOT)? name LPAREN (argument (COMMA argument)*)? RPAREN (WITH IDENTIFIER)?
     tableAlias?  # functionTable
   | LPAREN tableItem RPAREN                                                        # joinedTables
   ;
@@ -398,7 +431,7 @@ negation : NOT negation | test ;
 
 test : comparison isTest* ;
 
-isTest : IS NOT? (NULL_ | TRUE_ | FALSE_ | IDENTIFIER | DISTINCT FROM comparison) ;
+isTest : IS NOT? (NULL_ | TRUE_ | FALSE_ | IDENTIFIER | DISTINCT FROM comparison) | ISNULL | NOTNULL ;
 
 comparison : membership (compareOperator ((ANY | SOME | ALL) LPAREN (nestedQuery | expression) RPAREN | membership))? ;
 
@@ -418,9 +451,9 @@ matchOperator
 
 // All other operators, as PostgreSQL has them: on one level, from the left.
 concatenation
-  : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE | CONTAINS | CONTAINED | OVERLAPS) bitTerm)* ;
+  : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE | CONTAINS | CONTAINED | OVERLAPS | BEGINS_WITH) bitTerm)* ;
 
-bitTerm : (MATCHES | SQUARE_ROOT | AT_SIGN)* sum ;
+bitTerm : (MATCHES | SQUARE_ROOT | CUBE_ROOT | AT_SIGN)* sum ;
 
 sum : product ((PLUS | MINUS) product)* ;
 
@@ -437,10 +470,11 @@ cast
   : primary (CAST_OPERATOR typeName | LBRACKET expression RBRACKET | COLLATE (name DOT)? (name | DEFAULT))* ;
 
 primary
-  : (INTEGER | DECIMAL | EXPONENT | STRING | ESCAPED_STRING | NULL_ | TRUE_ | FALSE_)         # literal
+  : (INTEGER | DECIMAL | EXPONENT | STRING+ | ESCAPED_STRING | NULL_ | TRUE_ | FALSE_)        # literal
   | CASE subject=expression? whenBranch+ (ELSE otherwise=expression)? END                     # caseExpression
   | CAST LPAREN expression AS typeName RPAREN                                                 # castExpression
-  | (TIMESTAMP modifiers? ((WITH | WITHOUT) TIME ZONE)? | DOUBLE_ PRECISION | name modifiers?) STRING  # typedLiteral
+  | (TIMESTAMP modifiers? ((WITH | WITHOUT) TIME ZONE)? | DOUBLE_ PRECISION | name modifiers?) STRING
+    ({is_interval_field()}? IDENTIFIER (TO IDENTIFIER)? modifiers?)?  # typedLiteral
   | PARAMETER                                                                                 # parameterValue
   | ARRAY LBRACKET (expression (COMMA expression)*)? RBRACKET                                 # arrayValue
   | ARRAY LPAREN nestedQuery RPAREN                                                           # arrayQuery
@@ -449,7 +483,7 @@ primary
   | name LPAREN IDENTIFIER expression FROM expression RPAREN                                  # trimCall
   | name LPAREN expression IDENTIFIER expression FROM expression (FOR expression)? RPAREN     # overlayCall
   | EXISTS LPAREN nestedQuery RPAREN                                                          # existsQuery
-  | (name DOT)? functionName LPAREN (STAR | (DISTINCT | ALL)? expression (COMMA expression)*
+  | (name DOT)? functionName LPAREN (STAR | (DISTINCT | ALL)? argument (COMMA argument)*
     (ORDER BY orderItem (COMMA orderItem)*)?)? RPAREN withinGroup? (IDENTIFIER LPAREN WHERE expression RPAREN)? over?  # call
   | name (DOT name (DOT name)?)?                                                              # reference
   | LPAREN expression (COMMA expression)* RPAREN (DOT name)*                                  # parenthesis
@@ -468,7 +502,7 @@ over : OVER (name | LPAREN windowDefinition RPAREN) ;
 // Words that PostgreSQL does not reserve may be names too.
 name
   : IDENTIFIER | QUOTED_IDENTIFIER
-  | ABORT | ADD | ALTER | ASSERT | CALL | CASCADE | COMMENT | COMMIT | CONSTANT | DIAGNOSTICS | DROP | ESCAPE | EXISTS | FUNCTION | GENERATED | GET | INDEX | KEY | LANGUAGE | OVER | PROCEDURE
+  | ABORT | ADD | ALTER | ASSERT | CALL | CASCADE | COMMENT | COMMIT | CONSTANT | DIAGNOSTICS | DROP | ESCAPE | EXISTS | FUNCTION | GENERATED | GET | INDEX | KEY | LANGUAGE | MERGE | OVER | PROCEDURE
   | REPLACE
   | RELEASE | RESTRICT | RETURNS | REVERSE | ROLLBACK | ROUTINE | SAVEPOINT | SEQUENCE | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | VIEW | WORK
   | ZONE ;

@@ -68,7 +68,7 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::DIAGNOSTICS, MnemeLexer::FUNCTION,
                                  MnemeLexer::GET,         MnemeLexer::RETURNS,
                                  MnemeLexer::ROUTINE,     MnemeLexer::SEQUENCE,
-                                 MnemeLexer::VIEW};
+                                 MnemeLexer::VIEW,        MnemeLexer::MERGE};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 
@@ -129,29 +129,40 @@ class ErrorListener : public antlr4::BaseErrorListener {
       throw SourceError{location(about), std::string(advice.text), sqlstate::kNotSupported};
     }
     const auto where = location(offending);
+    const std::string client_message = offending->getType() == antlr4::Token::EOF
+                                           ? "syntax error at end of input"
+                                           : "syntax error at or near \"" + offending->getText() + "\"";
+    const auto refuse_here = [&](std::string message) {
+      throw SourceError{where, std::move(message), nullptr, {}, client_message};
+    };
+    if (around.words_before.empty() && is_command_ && is_statement_of_others(word)) {
+      refuse_as(sqlstate::kNotSupported, where, "{} is not supported", offending->getText());
+    }
+    if (around.words_before.size() == 1 && is_command_ && around.words_before[0] == "create" &&
+        is_object_of_others(word)) {
+      refuse_as(sqlstate::kNotSupported, where, "CREATE {} is not supported", offending->getText());
+    }
     if (reserved_as_name) {
-      refuse(where, "\"{}\" is a word that PostgreSQL reserves; a name is expected here", word);
+      refuse_here("\"" + word + "\" is a word that PostgreSQL reserves; a name is expected here");
     }
     if (expected.contains(static_cast<size_t>(MnemeLexer::SELECT)) &&
         expected.contains(static_cast<size_t>(MnemeLexer::CREATE))) {
-      refuse(where,
-             "\"{}\" is not understood here; a statement begins with SELECT, INSERT, UPDATE, DELETE, CALL, "
-             "BEGIN, COMMIT, "
-             "ROLLBACK, CREATE or DROP",
-             offending->getText());
+      refuse_here("\"" + offending->getText() +
+                  "\" is not understood here; a statement begins with SELECT, INSERT, UPDATE, DELETE, CALL, "
+                  "BEGIN, COMMIT, "
+                  "ROLLBACK, CREATE or DROP");
     }
     if (expected.contains(static_cast<size_t>(MnemeLexer::CREATE))) {
-      refuse(where,
-             "\"{}\" is not understood here; a file holds CREATE TABLE, CREATE INDEX, CREATE PROCEDURE and "
-             "CREATE FUNCTION only",
-             offending->getText());
+      refuse_here("\"" + offending->getText() +
+                  "\" is not understood here; a file holds CREATE TABLE, CREATE INDEX, CREATE PROCEDURE and "
+                  "CREATE FUNCTION only");
     }
     const std::string wanted =
         wants_value ? "; an expression is expected" : describe_expected(*parser, expected);
     if (offending->getType() == antlr4::Token::EOF) {
-      throw SourceError{where, at_end_ + wanted};
+      refuse_here(at_end_ + wanted);
     }
-    throw SourceError{where, "\"" + offending->getText() + "\" is not understood here" + wanted};
+    refuse_here("\"" + offending->getText() + "\" is not understood here" + wanted);
   }
 
  private:
@@ -186,8 +197,12 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
     antlr4::Token* token = tokens[i];
     const std::string text = token->getText();
     if (token->getType() == MnemeLexer::BAD_NUMBER) {
-      refuse(location(token),
-             "the number \"{}\" runs into letters; exponents are not supported, write the digits out", text);
+      throw SourceError{
+          location(token),
+          "the number \"" + text + "\" runs into letters; write digits alone, or an exponent as 1e3",
+          nullptr,
+          {},
+          "trailing junk after numeric literal at or near \"" + text + "\""};
     }
     if (token->getType() == MnemeLexer::UNKNOWN) {
       if (text == "'" || text == "\"") refuse(location(token), "the quote that opens here is never closed");
@@ -208,9 +223,9 @@ void check_tokens(const std::vector<antlr4::Token*>& tokens) {
              before->getText(), text);
     }
     if (token->getType() == MnemeLexer::STRING && before->getType() == MnemeLexer::IDENTIFIER) {
-      refuse(location(before),
-             "strings with a prefix ({}'...') are not supported; write '...', in which '' is a quote",
-             before->getText());
+      refuse_as(sqlstate::kNotSupported, location(before),
+                "strings with a prefix ({}'...') are not supported; write '...', in which '' is a quote",
+                before->getText());
     }
   }
 }

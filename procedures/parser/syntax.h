@@ -67,6 +67,7 @@ enum class ExprKind {
   kRow,         // (args[0], args[1], ...)
   kArray,       // ARRAY[args[0], ...], of one at least
   kMatches,     // args[0] ~ args[1], a regular expression; `negated`, `ignores_case`
+  kNamed,       // text => args[0], an argument of a call
   // The kinds from here on look at the rows of `query`. Only a session's statements may have them.
   kScalarQuery,  // (query)
   kExists,       // EXISTS (query)
@@ -458,6 +459,7 @@ struct Operation {
   // The WITH queries that a session writes in front of an insert, update or delete.
   std::vector<Query::CommonTable> with = {};
   bool recursive = false;
+  bool merges = false;  // MERGE, as a query whose WITH has a change for each WHEN
 
   // The insert of one of them.
   Operation with_row(const std::vector<Expr>& row) const {

@@ -56,6 +56,22 @@ bool calls_in_from(const ErrorContext& context) {
 
 }  // namespace
 
+bool is_statement_of_others(std::string_view word) {
+  constexpr std::string_view kStatements[] = {"checkpoint", "cluster",  "import",   "listen",
+                                              "load",       "notify",   "reassign", "refresh",
+                                              "revoke",     "security", "unlisten"};
+  return std::ranges::find(kStatements, word) != std::end(kStatements);
+}
+
+bool is_object_of_others(std::string_view word) {
+  constexpr std::string_view kObjects[] = {
+      "access",       "aggregate",   "cast",    "collation", "conversion", "database",     "domain",
+      "event",        "extension",   "foreign", "group",     "language",   "materialized", "operator",
+      "policy",       "publication", "role",    "rule",      "schema",     "server",       "statistics",
+      "subscription", "tablespace",  "text",    "transform", "user"};
+  return std::ranges::find(kObjects, word) != std::end(kObjects);
+}
+
 SyntaxAdvice advice_for(const ErrorContext& context) {
   const auto advice_for_word = [&](std::string_view word) {
     return mneme::advice_for_word(word, context.in_session);

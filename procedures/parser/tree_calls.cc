@@ -8,6 +8,16 @@ namespace mneme {
 using syntax::Expr;
 using syntax::ExprKind;
 
+Expr read_argument(MnemeParser::ArgumentContext* context) {
+  Expr value = read_expression(context->expression());
+  if (!context->name()) return value;
+  const syntax::Name name = read_name(context->name());
+  Expr named = make_syntax(ExprKind::kNamed, name.where);
+  named.text = name.text;
+  named.args.push_back(std::move(value));
+  return named;
+}
+
 namespace {
 
 Expr read_call(MnemeParser::CallContext* context) {
@@ -19,7 +29,7 @@ Expr read_call(MnemeParser::CallContext* context) {
   // ROW(a, b) is the row (a, b).
   if (expr.text == "row" && !context->name() && !context->STAR() && !is_quoted) {
     expr.kind = ExprKind::kRow;
-    for (auto* arg : context->expression()) expr.args.push_back(read_expression(arg));
+    for (auto* arg : context->argument()) expr.args.push_back(read_argument(arg));
     return expr;
   }
   const std::string schema = context->name() ? read_name(context->name()).text : "pg_catalog";
@@ -34,16 +44,14 @@ Expr read_call(MnemeParser::CallContext* context) {
   }
   expr.star = context->STAR() != nullptr;
   expr.distinct = context->DISTINCT() != nullptr;
-  auto args = context->expression();
   if (context->WHERE()) {
     if (lowered(context->IDENTIFIER()->getText()) != "filter") {
       refuse(location(context->IDENTIFIER()->getSymbol()), "\"{}\" is not understood here",
              context->IDENTIFIER()->getText());
     }
-    expr.filter = std::make_shared<const Expr>(read_expression(args.back()));
-    args.pop_back();
+    expr.filter = std::make_shared<const Expr>(read_expression(context->expression()));
   }
-  for (auto* arg : args) expr.args.push_back(read_expression(arg));
+  for (auto* arg : context->argument()) expr.args.push_back(read_argument(arg));
   if (context->ORDER()) {
     std::vector<syntax::OrderItem> order;
     for (auto* item : context->orderItem()) order.push_back(read_order_item(item));

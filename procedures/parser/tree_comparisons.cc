@@ -232,6 +232,10 @@ Expr make_test(Op op, Expr value) {
 Expr read_test(MnemeParser::TestContext* context) {
   Expr expr = read_comparison(context->comparison());
   for (auto* test : context->isTest()) {
+    if (test->ISNULL() || test->NOTNULL()) {
+      expr = make_test(test->ISNULL() ? Op::kIsNull : Op::kIsNotNull, std::move(expr));
+      continue;
+    }
     const bool negated = test->NOT() != nullptr;
     if (test->DISTINCT()) {
       // PostgreSQL's IS is not associative, and here it would have to choose a side.

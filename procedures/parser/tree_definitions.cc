@@ -72,7 +72,23 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
   if (auto* call = context->callProcedure()) {
     command.kind = syntax::Command::Kind::kCall;
     command.name = read_relation(call->relation());
-    for (auto* argument : call->expression()) command.args.push_back(read_expression(argument));
+    for (auto* argument : call->argument()) command.args.push_back(read_argument(argument));
+  } else if (auto* rename = context->alterRoutine()) {
+    command.kind = syntax::Command::Kind::kAlter;
+    command.altered = syntax::DefinitionKind::kProcedure;
+    command.routine = rename->FUNCTION()    ? syntax::RoutineKind::kFunction
+                      : rename->PROCEDURE() ? syntax::RoutineKind::kProcedure
+                                            : syntax::RoutineKind::kAny;
+    expect_word(rename->IDENTIFIER(), {"rename"});
+    syntax::Definition& made = command.definition.emplace();
+    syntax::Alteration& alteration = made.alteration.emplace();
+    alteration.kind = syntax::Alteration::Kind::kRenameTo;
+    alteration.table = read_relation(rename->relation());
+    alteration.new_name = read_name(rename->name());
+    command.names.push_back(alteration.table);
+    command.parameter_types.emplace_back();
+    if (rename->parameterTypes())
+      command.parameter_types.back() = read_parameter_types(rename->parameterTypes());
   } else if (context->definition()) {
     std::vector<syntax::Definition> made = definitions(context->definition());
     command.definition = std::move(made.front());

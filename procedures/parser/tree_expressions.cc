@@ -16,6 +16,22 @@ using syntax::ExprKind;
 
 namespace {
 
+// Strings on lines of their own are one string.
+std::string read_strings(const std::vector<antlr4::tree::TerminalNode*>& parts) {
+  std::string text = read_string(parts[0]);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const std::string before = parts[i - 1]->getText();
+    const auto lines = static_cast<size_t>(std::ranges::count(before, '\n'));
+    if (parts[i]->getSymbol()->getLine() == parts[i - 1]->getSymbol()->getLine() + lines) {
+      refuse(location(parts[i]->getSymbol()),
+             "syntax error at or near \"{}\": strings are joined where each stands on a line of its own",
+             parts[i]->getText());
+    }
+    text += read_string(parts[i]);
+  }
+  return text;
+}
+
 Expr read_literal(MnemeParser::LiteralContext* context) {
   const auto where = location(context);
   if (context->NULL_()) return make_syntax(ExprKind::kNull, where);
@@ -28,9 +44,9 @@ Expr read_literal(MnemeParser::LiteralContext* context) {
   } else if (context->EXPONENT()) {
     expr.kind = ExprKind::kDecimal;
     expr.text = without_exponent(context->getText(), where);
-  } else if (context->STRING()) {
+  } else if (!context->STRING().empty()) {
     expr.kind = ExprKind::kString;
-    expr.text = read_string(context->STRING());
+    expr.text = read_strings(context->STRING());
   } else if (context->ESCAPED_STRING()) {
     expr.kind = ExprKind::kString;
     expr.text = read_escaped_string(context->ESCAPED_STRING());
@@ -54,6 +70,30 @@ Expr read_case(MnemeParser::CaseExpressionContext* context) {
     expr.has_else = true;
     expr.args.push_back(read_expression(context->otherwise));
   }
+  return expr;
+}
+
+// INTERVAL '1' YEAR, and with several fields: which of them a number alone counts, and which are kept.
+Expr read_interval(MnemeParser::TypedLiteralContext* literal, const std::string& text) {
+  const auto where = location(literal);
+  const std::string first = lowered(literal->IDENTIFIER(0)->getText());
+  const std::string last = lowered(literal->IDENTIFIER().back()->getText());
+  const bool is_plain = text.find_first_not_of("0123456789+-. ") == std::string::npos;
+  const bool is_one = is_plain && text.find_first_of(". ") == std::string::npos && text.rfind('-') == 0;
+  const bool is_number =
+      is_plain && !text.empty() && (is_one || text.find_first_of("-. ") == std::string::npos);
+  Expr value = make_syntax(ExprKind::kString, where);
+  Expr expr = make_syntax(ExprKind::kCast, where);
+  expr.type.base = "interval";
+  expr.type.where = where;
+  if (!literal->modifiers().empty() || (first != last && !(first == "year" && last == "month")) ||
+      (first == last && !is_number)) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "INTERVAL with fields is supported of a whole number of one field, and of YEAR TO MONTH; write "
+              "the units inside of the quotes, as INTERVAL '1 day 02:00'");
+  }
+  value.text = is_number ? text + " " + last : text;
+  expr.args.push_back(std::move(value));
   return expr;
 }
 
@@ -99,16 +139,17 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
                              : literal->TIMESTAMP() ? "timestamp"
                              : literal->DOUBLE_()   ? "double precision"
                                                     : lowered(literal->name()->getText());
-    if (type == "timestamp" && !literal->modifiers()) {
+    if (type == "timestamp" && literal->modifiers().empty()) {
       Expr expr = make_syntax(ExprKind::kTimestamp, where);
       expr.text = read_string(literal->STRING());
       return expr;
     }
     Expr text = make_syntax(ExprKind::kString, where);
     text.text = read_string(literal->STRING());
+    if (!literal->IDENTIFIER().empty()) return read_interval(literal, text.text);
     Expr expr = make_syntax(ExprKind::kCast, where);
     expr.type.base = type;
-    if (literal->modifiers()) expr.type.modifiers = read_modifiers(literal->modifiers());
+    if (!literal->modifiers().empty()) expr.type.modifiers = read_modifiers(literal->modifiers(0));
     expr.type.where = where;
     expr.args.push_back(std::move(text));
     return expr;
@@ -266,7 +307,7 @@ Expr read_bit_term(MnemeParser::BitTermContext* context) {
   for (size_t i = context->children.size() - 1; i-- > 0;) {
     const std::string text = context->children[i]->getText();
     Expr outer = make_syntax(text == "~" ? ExprKind::kBits : ExprKind::kCall, location(context));
-    outer.text = text == "~" ? text : text == "@" ? "abs" : "sqrt";
+    outer.text = text == "~" ? text : text == "@" ? "abs" : text == "|/" ? "sqrt" : "cbrt";
     if (outer.kind == ExprKind::kCall) outer.column_name = "?column?";
     outer.args.push_back(std::move(expr));
     expr = std::move(outer);
@@ -281,6 +322,15 @@ Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
   Expr expr = read_bit_term(parts[0]);
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::string text = context->children[2 * i - 1]->getText();
+    if (text == "^@") {
+      std::vector<Expr> args;
+      const auto where = expr.where;
+      args.push_back(std::move(expr));
+      args.push_back(read_bit_term(parts[i]));
+      expr = make_syntax_call("starts_with", std::move(args), where);
+      expr.column_name = "?column?";
+      continue;
+    }
     expr =
         make_syntax_binary(text == "||" ? Op::kConcat : Op::kNone, std::move(expr), read_bit_term(parts[i]));
     if (text == "||") continue;

@@ -228,6 +228,17 @@ syntax::Name read_label(MnemeParser::LabelNameContext* context) {
   return {text, location(context)};
 }
 
+syntax::Name read_bare_label(MnemeParser::NameContext* context) {
+  constexpr std::string_view kAfterAsAlone[] = {"char",    "character", "day",    "filter", "hour",
+                                                "minute",  "month",     "over",   "second", "within",
+                                                "without", "year",      "varying"};
+  syntax::Name name = read_name(context);
+  if (std::ranges::find(kAfterAsAlone, name.text) != std::end(kAfterAsAlone))
+    refuse(name.where, "syntax error at or near \"{}\": as a column's name it stands behind AS",
+           context->getText());
+  return name;
+}
+
 syntax::Name read_column_label(antlr4::ParserRuleContext* context) {
   std::string text = read_written_name(context->getText());
   check_text(text, location(context));
@@ -283,13 +294,11 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
                 base->name(0)->getText(), type.base);
     }
   }
-  if (base->ZONE() && type.base == "time")
-    refuse_as(sqlstate::kNotSupported, type.where, "the type time is not supported; use timestamp");
-  if (base->ZONE() && type.base != "timestamp") {
-    refuse(type.where, "{} TIME ZONE belongs to the type timestamp alone, not to {}",
+  if (base->ZONE() && type.base != "timestamp" && type.base != "time") {
+    refuse(type.where, "{} TIME ZONE belongs to the types timestamp and time alone, not to {}",
            base->WITH() ? "WITH" : "WITHOUT", type.base);
   }
-  if (base->WITH()) type.base = "timestamptz";
+  if (base->WITH()) type.base += "tz";
   if (auto* modifiers = base->modifiers()) {
     type.modifiers = read_modifiers(modifiers);
   }

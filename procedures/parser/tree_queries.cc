@@ -203,7 +203,7 @@ class QueryReader {
     if (context->columnLabel()) item.alias = read_column_label(context->columnLabel());
     if (!context->name().empty()) {
       auto* label = context->name(0);
-      item.alias = label->QUOTED_IDENTIFIER() ? read_column_label(label) : read_name(label);
+      item.alias = label->QUOTED_IDENTIFIER() ? read_column_label(label) : read_bare_label(label);
     }
     return item;
   }
@@ -242,7 +242,7 @@ class QueryReader {
       item.name = lowered(name->getText()) == "current_schema"
                       ? syntax::Name{"current_schema", location(name)}
                       : read_name(name);
-      for (auto* arg : function->expression()) item.args.push_back(read_expression(arg));
+      for (auto* arg : function->argument()) item.args.push_back(read_argument(arg));
       item.with_ordinality = function->IDENTIFIER() != nullptr;
       if (item.with_ordinality) expect_word(function->IDENTIFIER(), {"ordinality"});
       read_alias(function->tableAlias(), item);

@@ -48,6 +48,8 @@ std::vector<uint32_t> read_modifiers(MnemeParser::ModifiersContext* context);
 syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 std::vector<syntax::TypeName> read_parameter_types(MnemeParser::ParameterTypesContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
+// An argument of a call, which may have its parameter's name before it.
+syntax::Expr read_argument(MnemeParser::ArgumentContext* context);
 syntax::Expr read_primary(MnemeParser::PrimaryContext* context);
 // A query of a session.
 syntax::Query read_query(MnemeParser::QueryContext* context);
@@ -70,6 +72,8 @@ syntax::OrderItem read_order_item(MnemeParser::OrderItemContext* context);
 void expect_word(antlr4::tree::TerminalNode* word, std::initializer_list<std::string_view> accepted);
 syntax::Window read_window(MnemeParser::WindowDefinitionContext* context);
 syntax::Window read_window(MnemeParser::OverContext* context);
+// A column's name without AS before it: a name, but for a few words.
+syntax::Name read_bare_label(MnemeParser::NameContext* context);
 // Any word, in lower case, or a quoted text in valid UTF-8 as it is: what follows AS in a select list.
 syntax::Name read_column_label(antlr4::ParserRuleContext* context);
 // Parts of an expression: the value of a column's DEFAULT is a concatenation.
@@ -88,6 +92,9 @@ syntax::Statement read_raise(MnemeParser::RaiseStatementContext* context);
 // another.
 std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* context,
                                                 antlr4::TokenStream& tokens);
+// MERGE as a query whose WITH has an UPDATE, DELETE or INSERT for each WHEN, of the rows that no WHEN before
+// it takes.
+syntax::Operation read_merge(MnemeParser::MergeContext* context);
 // The INSERT, UPDATE or DELETE that a table of WITH is.
 syntax::Operation read_change_of_with(MnemeParser::CommonTableContext* context);
 // The block of DO, as a procedure without parameters.

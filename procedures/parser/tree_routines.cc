@@ -83,6 +83,7 @@ syntax::Procedure DefinitionReader::procedure(MnemeParser::CreateProcedureContex
               "function result type must be specified: write RETURNS and a type");
   }
   MnemeParser::BodyClauseContext* body = nullptr;
+  MnemeParser::ReturnClauseContext* returned = nullptr;
   std::optional<std::string> language;
   for (auto* clause : context->procedureClause()) {
     if (auto* names = dynamic_cast<MnemeParser::LanguageClauseContext*>(clause)) {
@@ -92,6 +93,10 @@ syntax::Procedure DefinitionReader::procedure(MnemeParser::CreateProcedureContex
     } else if (auto* given = dynamic_cast<MnemeParser::BodyClauseContext*>(clause)) {
       if (body != nullptr) refuse(location(given), "{} {} has a second body", word, procedure.name.text);
       body = given;
+    } else if (auto* value = dynamic_cast<MnemeParser::ReturnClauseContext*>(clause)) {
+      if (returned != nullptr || !procedure.is_function)
+        refuse(location(value), "{} {} has a second body", word, procedure.name.text);
+      returned = value;
     } else if (!procedure.is_function && lowered(clause->getStart()->getText()) != "security") {
       refuse_as("42P13", location(clause), "invalid attribute in procedure definition");
     } else if (auto* attribute = dynamic_cast<MnemeParser::AttributeClauseContext*>(clause)) {
@@ -99,6 +104,18 @@ syntax::Procedure DefinitionReader::procedure(MnemeParser::CreateProcedureContex
     } else {
       procedure.is_strict = true;
     }
+  }
+  if (returned != nullptr && body != nullptr)
+    refuse(location(returned), "{} {} has a second body", word, procedure.name.text);
+  if (returned != nullptr) {
+    if (language && *language != "sql")
+      refuse_as("42P13", location(returned), "inline SQL function body only valid for language SQL");
+    procedure.is_sql = true;
+    syntax::Statement& result = procedure.body.statements.emplace_back();
+    result.kind = syntax::StatementKind::kReturn;
+    result.where = location(returned);
+    result.expr = read_expression(returned->expression());
+    return procedure;
   }
   if (!language) {
     refuse(procedure.name.where, "{} {} does not say LANGUAGE plpgsql", word, procedure.name.text);

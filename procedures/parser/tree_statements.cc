@@ -464,8 +464,7 @@ Statement StatementReader::statement(MnemeParser::StatementContext* context) {
   } else if (auto* call = dynamic_cast<MnemeParser::CallStatementContext*>(context)) {
     result.kind = StatementKind::kCall;
     result.name = read_relation(call->callProcedure()->relation());
-    for (auto* argument : call->callProcedure()->expression())
-      result.args.push_back(read_expression(argument));
+    for (auto* argument : call->callProcedure()->argument()) result.args.push_back(read_argument(argument));
   } else if (auto* perform = dynamic_cast<MnemeParser::PerformStatementContext*>(context)) {
     result =
         operation_statement(StatementKind::kPerform, select_rest(perform->selectRest(), perform, nullptr));
@@ -580,6 +579,11 @@ std::optional<syntax::Operation> StatementReader::operation(MnemeParser::Command
   if (context->insert()) return insert(context->insert());
   if (context->update()) return update(context->update());
   if (context->deleteRows()) return delete_rows(context->deleteRows());
+  if (context->merge()) {
+    syntax::Operation operation = read_merge(context->merge());
+    operation.text = one_line(context->merge());
+    return operation;
+  }
   return std::nullopt;
 }
 

@@ -67,6 +67,7 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       if (argument.kind == TypeKind::kTimestamp)
         return Type{.kind = TypeKind::kTimestamp, .is_zoned = argument.is_zoned};
       if (argument.kind == TypeKind::kInterval) return Type{.kind = TypeKind::kInterval};
+      if (argument.kind == TypeKind::kTime) return Type{.kind = TypeKind::kTime};
       return argument.kind == TypeKind::kVarchar ? text_type() : argument;
     case Aggregate::Kind::kEvery:
     case Aggregate::Kind::kAny:

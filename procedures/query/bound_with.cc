@@ -132,7 +132,8 @@ void finish_with(const Program& program, const syntax::Operation& operation, con
     const TableId table = program.catalog.find_table(operation.tables[0].table.text)->id;
     all.push_back({with.parts.size(), table, operation.kind, read});
   }
-  refuse_open_order(program, all, operation);
+  // The changes of a MERGE have no row in common.
+  if (!operation.merges) refuse_open_order(program, all, operation);
   std::vector<Changed> ordered;
   for (Changed& each : all) {
     const auto place = std::ranges::find_if(ordered, [&](const Changed& other) {

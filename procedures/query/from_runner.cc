@@ -6,6 +6,8 @@
 
 #include "procedures/interpreter/row_finder.h"
 #include "procedures/values/array_text.h"
+#include "procedures/values/decimal.h"
+#include "procedures/values/regular_expression.h"
 #include "procedures/values/time_functions.h"
 #include "procedures/values/value_text.h"
 
@@ -258,6 +260,61 @@ bool FromRunner::make_times(ir::SourceLocation where, std::span<const Value> arg
   return true;
 }
 
+bool FromRunner::make_numbers(ir::SourceLocation where, std::span<const Value> args,
+                              std::vector<Value>& values) {
+  RunState& run = runner_.state_;
+  const Value step = args.size() > 2 ? args[2] : Value::of_decimal(1, 0);
+  if (step.as_numeric() == 0)
+    return run.raise(where, sqlstate::kInvalidParameter, "step size cannot equal zero");
+  const bool rises = step.as_numeric() > 0;
+  Value number = args[0];
+  for (;;) {
+    const auto order = compare_decimals(number, args[1]);
+    if (rises ? order > 0 : order < 0) return true;
+    values.push_back(number);
+    if (!runner_.keep(sizeof(Value))) return false;
+    if (!apply_decimal(ir::Op::kAdd, number, step, run.arena, number, run.context.error))
+      return run.raise(where);
+  }
+}
+
+bool FromRunner::make_matches(ir::SourceLocation where, std::span<const Value> args,
+                              std::vector<Value>& values) {
+  RunState& run = runner_.state_;
+  MatchOptions options;
+  for (const char letter : args.size() > 2 ? args[2].as_text() : std::string_view()) {
+    if (letter == 'g') {
+      options.all = true;
+    } else if (letter == 'i' || letter == 'c') {
+      options.any_case = letter == 'i';
+    } else {
+      return run.raise(where, sqlstate::kNotSupported,
+                       "the regular expression option \"{}\" is not supported; there are i and g", letter);
+    }
+  }
+  std::vector<FoundMatch> found;
+  if (!find_matches(args[0].as_text(), args[1].as_text(), options, run.arena, found, run.context.error))
+    return run.raise(where);
+  for (const FoundMatch& match : found) {
+    fmt::memory_buffer text;
+    text.push_back('{');
+    const size_t first = match.size() > 1 ? 1 : 0;
+    for (size_t group = first; group < match.size(); ++group) {
+      if (group > first) text.push_back(',');
+      if (match[group].is_there()) {
+        append_array_element(
+            args[0].as_text().substr(match[group].begin, match[group].end - match[group].begin), text);
+      } else {
+        text.append(std::string_view("NULL"));
+      }
+    }
+    text.push_back('}');
+    values.push_back(Value::of_text(run.arena.copy({text.data(), text.size()})));
+    if (!runner_.keep(sizeof(Value) + text.size())) return false;
+  }
+  return true;
+}
+
 bool FromRunner::make_set(const FromStep::SetFunction& function, std::vector<Value>& values) {
   using Kind = FromStep::SetFunction::Kind;
   RunState& run = runner_.state_;
@@ -279,6 +336,8 @@ bool FromRunner::make_set(const FromStep::SetFunction& function, std::vector<Val
     return true;
   }
   if (function.kind == Kind::kTimes) return make_times(where, args, values);
+  if (function.kind == Kind::kNumbers) return make_numbers(where, args, values);
+  if (function.kind == Kind::kMatches) return make_matches(where, args, values);
   const std::optional<ArrayElements> elements = array_or_vector_elements(args[0].as_text());
   if (!elements) {
     return run.raise(where, sqlstate::kInvalidText, "malformed array literal: \"{}\"", args[0].as_text());

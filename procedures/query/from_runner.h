@@ -42,6 +42,10 @@ class FromRunner {
   bool make_table_rows(const FromStep& step, StepState& state);
   bool make_query_rows(const FromStep& step, StepState& state);
   bool make_sets(const FromStep& step, StepState& state);
+  [[nodiscard]] bool make_numbers(ir::SourceLocation where, std::span<const Value> args,
+                                  std::vector<Value>& values);
+  [[nodiscard]] bool make_matches(ir::SourceLocation where, std::span<const Value> args,
+                                  std::vector<Value>& values);
   [[nodiscard]] bool make_times(ir::SourceLocation where, std::span<const Value> args,
                                 std::vector<Value>& values);
   bool make_set(const FromStep::SetFunction& function, std::vector<Value>& values);

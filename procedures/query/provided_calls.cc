@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "procedures/binder/conversion.h"
+#include "procedures/binder/expression_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 #include "procedures/values/type_oids.h"
@@ -79,6 +81,10 @@ void unify_array_arguments(const std::string& name, std::vector<Expr>& args, ir:
   }
 }
 
+bool is_exact_number(const Expr& arg) {
+  return arg.type.is_exact();
+}
+
 // pg_typeof(), whose regtype is text here.
 Expr type_of(const Expr& value, ir::SourceLocation where) {
   const auto name = [&]() -> const char* {
@@ -108,6 +114,8 @@ Expr type_of(const Expr& value, ir::SourceLocation where) {
         return is_array ? "timestamp without time zone[]" : "timestamp without time zone";
       case TypeKind::kDate:
         return is_array ? "date[]" : "date";
+      case TypeKind::kTime:
+        return is_array ? "time without time zone[]" : "time without time zone";
       case TypeKind::kInterval:
         return is_array ? "interval[]" : "interval";
       default:
@@ -220,9 +228,12 @@ Expr SelectBinder::bind_to_char(std::vector<Expr> args, ir::SourceLocation where
       value = convert(std::move(value), Type{.kind = TypeKind::kTimestamp});
       break;
     }
+    case TypeKind::kTime:
+      value = convert(std::move(value), Type{.kind = TypeKind::kInterval});
+      [[fallthrough]];
     case TypeKind::kInterval:
-      refuse_as(sqlstate::kNotSupported, where,
-                "to_char() of an interval is not supported; cast it to text, or use extract()");
+      name = "mneme_interval_to_char";
+      break;
     default:
       break;
   }
@@ -234,11 +245,83 @@ Expr SelectBinder::bind_to_char(std::vector<Expr> args, ir::SourceLocation where
   return call_provided(name, std::move(args), where);
 }
 
+// time AT TIME ZONE zone, where the zone is not UTC by its name.
+Expr SelectBinder::bind_zoned_time(const syntax::Expr& call, ExpressionBinder& binder) {
+  constexpr Type kMoment{.kind = TypeKind::kTimestamp, .is_zoned = true};
+  constexpr Type kPlain{.kind = TypeKind::kTimestamp};
+  Expr zone = binder.bind(call.args[0]);
+  Expr time = binder.bind(call.args[1]);
+  if (time.type.kind == TypeKind::kTime)
+    refuse_as(sqlstate::kNotSupported, call.where, "the time zone of a time of day is not supported");
+  if (is_unknown(time) || time.type.kind == TypeKind::kDate)
+    time = convert_explicitly(std::move(time), kMoment);
+  if (time.type.kind != TypeKind::kTimestamp) {
+    refuse_as(sqlstate::kUndefinedFunction, call.where, "function timezone({}, {}) does not exist",
+              is_unknown(zone) ? "unknown" : message_name(zone.type), message_name(time.type));
+  }
+  const bool is_moment = time.type.is_zoned;
+  if (zone.type.kind == TypeKind::kInterval) {
+    time = convert(std::move(time), kPlain);
+    Expr moved = bind_time_arithmetic(is_moment ? ir::Op::kAdd : ir::Op::kSubtract, std::move(time),
+                                      std::move(zone), call.where);
+    return convert(std::move(moved), is_moment ? kPlain : kMoment);
+  }
+  std::vector<Expr> args;
+  args.push_back(std::move(zone));
+  args.push_back(std::move(time));
+  return call_provided(is_moment ? "mneme_clock_of_moment" : "mneme_moment_of_clock", std::move(args),
+                       call.where);
+}
+
+namespace {
+
+bool is_utc(const syntax::Expr& zone) {
+  constexpr std::string_view kNames[] = {"utc",     "gmt",     "z",         "zulu",     "uct",
+                                         "etc/utc", "etc/gmt", "universal", "greenwich"};
+  std::string name = zone.kind == syntax::ExprKind::kString ? zone.text : "";
+  std::ranges::transform(name, name.begin(), ascii_lower);
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+// date_trunc(unit, moment, zone): the clock of the zone is truncated.
+syntax::Expr truncation_in_zone(const syntax::Expr& call) {
+  const auto make = [&](std::string name, syntax::Expr first, syntax::Expr second) {
+    syntax::Expr made;
+    made.kind = syntax::ExprKind::kCall;
+    made.text = std::move(name);
+    made.where = call.where;
+    made.args.push_back(std::move(first));
+    made.args.push_back(std::move(second));
+    return made;
+  };
+  syntax::Expr moment;
+  moment.kind = syntax::ExprKind::kCast;
+  moment.where = moment.type.where = call.where;
+  moment.type.base = "timestamptz";
+  moment.args.push_back(call.args[1]);
+  syntax::Expr clock = make("timezone", call.args[2], std::move(moment));
+  return make("timezone", call.args[2], make("date_trunc", call.args[0], std::move(clock)));
+}
+
+}  // namespace
+
 std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
+  if (binder_.provider_ != nullptr && call.text == "timezone" && call.args.size() == 2 &&
+      !is_utc(call.args[0]))
+    return bind_zoned_time(call, binder);
+  if (call.text == "date_trunc" && call.args.size() == 3) return binder.bind(truncation_in_zone(call));
   if (is_window_function(call.text))
     refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
   if (call.text == "pg_typeof" && call.args.size() == 1)
     return type_of(binder.bind(call.args[0]), call.where);
+  if (binder_.provider_ != nullptr && call.text == "sqrt" && call.args.size() == 1 && !call.star &&
+      !call.distinct) {
+    std::vector<Expr> args;
+    args.push_back(binder.bind(call.args[0]));
+    const bool is_numeric = args[0].type.is_exact() && !args[0].type.is_integer();
+    if (is_numeric) return call_provided("mneme_numeric_sqrt", std::move(args), call.where);
+    return bind_function(call.text, std::move(args), call.where, true);
+  }
   const bool formats = binder_.provider_ != nullptr && call.text == "to_char" && call.args.size() == 2;
   const bool is_pattern = binder_.provider_ != nullptr && call.text == "substring" && call.args.size() == 2 &&
                           call.args[1].kind == syntax::ExprKind::kString;
@@ -246,9 +329,27 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
       (!is_pattern && !formats && !binder_.provider_->find_function(call.text, call.args.size())))
     return std::nullopt;
   std::vector<Expr> args;
-  for (const syntax::Expr& arg : call.args) args.push_back(binder.bind(arg));
+  for (const syntax::Expr& arg : in_order_of_parameters(call)) args.push_back(binder.bind(arg));
   if (is_pattern) return call_provided("mneme_substring", std::move(args), call.where);
   if (formats) return bind_to_char(std::move(args), call.where);
+  if (call.text == "date_bin" && (args[1].type.is_zoned || args[2].type.is_zoned))
+    return call_provided("mneme_zoned_date_bin", std::move(args), call.where);
+  if (call.text == "isfinite" && args[0].type.kind == TypeKind::kInterval)
+    return call_provided("mneme_interval_isfinite", std::move(args), call.where);
+  if (call.text == "width_bucket" && std::ranges::all_of(args, is_exact_number) &&
+      std::ranges::any_of(std::span(args).first(3), [](const Expr& arg) { return !arg.type.is_integer(); })) {
+    for (Expr& arg : std::span(args).first(3)) arg = with_own_digits(std::move(arg));
+    return call_provided("mneme_numeric_bucket", std::move(args), call.where);
+  }
+  if (call.text == "array_length" || call.text == "array_lower" || call.text == "array_upper")
+    return convert(call_provided(call.text, std::move(args), call.where), Type{.kind = TypeKind::kInt});
+  if (call.text == "gcd" || call.text == "lcm") {
+    const bool is_narrow = std::ranges::all_of(args, [](const Expr& arg) {
+      return arg.type.kind == TypeKind::kInt || arg.type.kind == TypeKind::kSmallInt;
+    });
+    Expr result = call_provided(call.text, std::move(args), call.where);
+    return is_narrow ? convert(std::move(result), Type{.kind = TypeKind::kInt}) : std::move(result);
+  }
   return call_provided(call.text, std::move(args), call.where);
 }
 

@@ -68,8 +68,10 @@ struct FromStep {
       kSubscripts,
       kExpanded,  // (element, number from 1), as text
       kSeries,
-      kTimes,  // two timestamps, and the step, an interval
-    };         // of args[0]'s array; from args[0] to args[1] by args[2]
+      kTimes,    // two timestamps, and the step, an interval
+      kNumbers,  // as kSeries, of numeric
+      kMatches,  // of args[0] with the pattern args[1], by the options args[2]: each one's groups, an array
+    };           // of args[0]'s array; from args[0] to args[1] by args[2]
     Kind kind;
     std::vector<ir::Expr> args;
     Type result;

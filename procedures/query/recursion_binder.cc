@@ -43,7 +43,7 @@ bool is_same_declared_type(const Type& a, const Type& b) {
   if (a.kind != b.kind || a.is_text != b.is_text || a.elements != b.elements) return false;
   if (a.kind == TypeKind::kNumeric) return a.precision == b.precision && a.scale == b.scale;
   if (a.kind == TypeKind::kTimestamp) return a.precision == b.precision && a.is_zoned == b.is_zoned;
-  if (a.kind == TypeKind::kInterval) return a.precision == b.precision;
+  if (a.kind == TypeKind::kInterval || a.kind == TypeKind::kTime) return a.precision == b.precision;
   return !a.is_string() || a.is_text || a.length == b.length;
 }
 

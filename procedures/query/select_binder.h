@@ -68,6 +68,7 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   using Conditions = std::vector<ir::Expr>;
 
   ir::Expr call_provided(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
+  ir::Expr bind_zoned_time(const syntax::Expr& call, ExpressionBinder& binder);
   ir::Expr bind_to_char(std::vector<ir::Expr> args, ir::SourceLocation where);
   ir::Expr bind(const syntax::Expr& expr);
   ir::Expr bind_value(const syntax::Expr& expr);

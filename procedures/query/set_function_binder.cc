@@ -6,6 +6,7 @@
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/values/decimal.h"
 
 namespace mneme::query {
 
@@ -34,8 +35,8 @@ constexpr std::string_view kPartitionAncestors = "pg_partition_ancestors";
 
 bool is_set_function(const std::string& name) {
   return name == "generate_series" || name == "unnest" || name == "generate_subscripts" ||
-         name == "regexp_split_to_table" || name == "string_to_table" || name == kPartitionAncestors ||
-         name == syntax::kExpandArray;
+         name == "regexp_split_to_table" || name == "string_to_table" || name == "regexp_matches" ||
+         name == kPartitionAncestors || name == syntax::kExpandArray;
 }
 
 FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
@@ -59,6 +60,12 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
     array.where = where;
     for (const syntax::Expr& arg : args) array.args.push_back(arg);
     return bind_set_function("unnest", {&array, 1}, where);
+  }
+  if (name == "regexp_matches" && (args.size() == 2 || args.size() == 3)) {
+    FromStep::SetFunction matches{Kind::kMatches, {}, array_type_of(text_type())};
+    binder_.bound_.makes_rows = true;
+    for (const syntax::Expr& arg : args) matches.args.push_back(binder_.finish(convert_to_text(bind(arg))));
+    return matches;
   }
   const bool is_series = name == "generate_series";
   const bool is_expanded = name == syntax::kExpandArray;
@@ -93,6 +100,23 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
   std::vector<Expr> bounds;
   for (const syntax::Expr& arg : args) bounds.push_back(bind(arg));
   if (is_series_of_times(bounds)) return bind_series_of_times(std::move(bounds));
+  const auto is_fraction = [](const Expr& bound) {
+    return bound.type.kind == TypeKind::kNumeric || bound.type.kind == TypeKind::kDecimal;
+  };
+  if (std::ranges::any_of(bounds, is_fraction)) {
+    function.kind = Kind::kNumbers;
+    function.result = kDecimalType;
+    for (Expr& bound : bounds) {
+      if (!is_unknown(bound) && !bound.type.is_exact()) {
+        refuse_as(sqlstate::kUndefinedFunction, where,
+                  "function generate_series() of numeric and {} does not exist", to_string(bound.type));
+      }
+      bound = is_unknown(bound) ? convert_explicitly(std::move(bound), kDecimalType)
+                                : with_own_digits(std::move(bound));
+      function.args.push_back(binder_.finish(std::move(bound)));
+    }
+    return function;
+  }
   for (Expr& bound : bounds) {
     if (is_unknown(bound)) bound = convert_explicitly(std::move(bound), function.result);
     if (!bound.type.is_integer())
@@ -161,13 +185,22 @@ void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
     }
   }
   step.source = FromStep::Source::kSets;
-  step.sets.push_back(bind_set_function(item.name.text, item.args, item.name.where));
-  for (const Expr& arg : step.sets[0].args) {
-    step.is_lateral |= names_slot(arg);
-    mark_slots(arg);
+  // unnest() of several arrays is as many functions side by side.
+  const bool are_several = item.name.text == "unnest" && item.args.size() > 1;
+  const size_t count = are_several ? item.args.size() : 1;
+  for (size_t i = 0; i < count; ++i) {
+    const std::span<const syntax::Expr> args(item.args);
+    step.sets.push_back(
+        bind_set_function(item.name.text, are_several ? args.subspan(i, 1) : args, item.name.where));
+    for (const Expr& arg : step.sets.back().args) {
+      step.is_lateral |= names_slot(arg);
+      mark_slots(arg);
+    }
   }
   const std::string& name = item.alias.empty() ? item.name.text : item.alias.text;
   std::vector<Column> columns = {{name, step.sets[0].result}};
+  for (size_t i = 1; i < count; ++i) columns.push_back({item.name.text, step.sets[i].result});
+  if (are_several) columns[0].name = item.name.text;
   step.with_ordinality = item.with_ordinality;
   if (item.with_ordinality) columns.push_back({"ordinality", Type{.kind = TypeKind::kBigInt}});
   add_columns(item, step, columns);

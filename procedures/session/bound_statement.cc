@@ -214,6 +214,7 @@ void BoundStatement::bind_with_changes(const Program& program) {
     select_ = bind_select(program, *operation.query, parameters_, session_.get(), system_.get(), nullptr,
                           &with_->given);
     columns_ = select_->columns;
+    if (operation.merges) columns_.clear();
   } else {
     refuse_change_of_view(program, operation.tables[0].table);
     change_ = bind_change(program, operation, parameters_, session_.get(), system_.get(), &with_->given);

@@ -123,6 +123,7 @@ class SchemaEdit : private ProgramEdit {
 
   std::unique_ptr<Program> create_routine(const syntax::Definition& made);
   std::unique_ptr<Program> replace(const ir::Procedure& former, const syntax::Definition& made);
+  std::unique_ptr<Program> rename_routine(const syntax::Alteration& alteration) const;
   std::unique_ptr<Program> drop_routine(const std::string& name) const;
   // The routine that the statement names, of the kind and with the parameters that it says.
   const ir::Procedure& named_routine(const std::string& name) const;

@@ -38,6 +38,8 @@ std::string added_constraint(const syntax::Alteration& alteration, const TableDe
 }  // namespace
 
 std::unique_ptr<Program> SchemaEdit::alter_all() {
+  if (command_.altered == syntax::DefinitionKind::kProcedure)
+    return rename_routine(*command_.definition->alteration);
   std::unique_ptr<Program> program;
   const auto run = [&](const Definition& definition) {
     SchemaEdit edit(program ? *program : program_, command_);

@@ -1,7 +1,10 @@
 // CREATE and DROP of procedures and functions.
 #include <algorithm>
 
+#include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
+#include "procedures/parser/parser.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/session/schema_edit.h"
 
 namespace mneme {
@@ -74,6 +77,45 @@ const ir::Procedure& SchemaEdit::named_routine(const std::string& name) const {
                   name);
   }
   return *procedure;
+}
+
+// The new name stands in the text in the former one's place. What calls the routine would have to be changed
+// with it, where PostgreSQL lets it fail.
+std::unique_ptr<Program> SchemaEdit::rename_routine(const syntax::Alteration& alteration) const {
+  const ir::Procedure& former = named_routine(alteration.table.text);
+  const std::string& name = alteration.new_name.text;
+  if (is_own_function(name) || program_.find_procedure(name) != nullptr) {
+    refuse_change(sqlstate_of_catalog::kDuplicateProcedure, "{} \"{}\" already exists",
+                  former.is_function ? "function" : "procedure", name);
+  }
+  const std::vector<char> callers = callers_of(former.name);
+  if (const auto caller = std::ranges::find(callers, 1); caller != callers.end()) {
+    refuse_change(sqlstate::kNotSupported,
+                  "cannot rename {}, as {} calls it, and has its statements: drop or replace that first",
+                  former.name, program_.procedures[static_cast<size_t>(caller - callers.begin())].name);
+  }
+  Pieces pieces = pieces_of(program_.source);
+  const auto piece = find(pieces, Kind::kProcedure, former.name);
+  std::string text = (*piece)->text;
+  const ir::SourceLocation where = parse(text).front().procedure->name.where;
+  size_t at = 0;
+  for (uint32_t line = 1; line < where.line; ++line) at = text.find('\n', at) + 1;
+  at += where.column - 1;
+  text.replace(at, end_of_written_name(text, at) - at, written_name(name));
+  SourceText one;
+  one.add(parse(text).front());
+  *piece = one.pieces().shared(0);
+  std::vector<char> binds(program_.procedures.size());
+  binds[former.id.value] = 1;
+  std::unique_ptr<Program> program = changed(program_.catalog, std::move(pieces), binds);
+  for (size_t i = 0; i < program->comments.size(); ++i) {
+    const Comment& comment = program->comments[i];
+    const bool is_routine =
+        comment.of == syntax::CommentOf::kFunction || comment.of == syntax::CommentOf::kProcedure;
+    if (is_routine && comment.object == former.name)
+      program->comments.change(i, [&](Comment& changed) { changed.object = name; });
+  }
+  return program;
 }
 
 std::unique_ptr<Program> SchemaEdit::drop_routine(const std::string& name) const {

@@ -63,6 +63,8 @@ StatementResult failure_of(const SourceError& error) {
       error.sqlstate != nullptr ? error.sqlstate : sqlstate::kSyntaxError,
       fmt::format("line {}:{}: {}", error.where.line, error.where.column, error.message));
   result.where = error.where;
+  result.hint = error.hint;
+  result.client_message = error.client_message;
   return result;
 }
 

@@ -54,7 +54,8 @@ struct StatementResult {
   std::string message;
   std::string detail = {};  // of RAISE
   std::string hint = {};
-  std::string context = {};  // of a COPY
+  std::string client_message = {};  // in the place of `message`, for PostgreSQL's clients; empty: the same
+  std::string context = {};         // of a COPY
   // The place of the failure in the statement's text; where there is one, "line 1:8: " begins the message.
   ir::SourceLocation where = {};
   // The client may be told once this is durable; nothing: at once. Of a result that run() returns it is.
@@ -189,6 +190,7 @@ class SqlSession {
   // A statement with changes in WITH, at work.
   struct WithRun;
   Ran run_parts(WithRun& run);
+  Ran change_merged(WithRun& run);
   Ran find_part(WithRun& run, size_t number);
   // What the part returns, without its changes.
   Ran return_rows(WithRun& run, size_t number);

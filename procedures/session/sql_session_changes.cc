@@ -1,5 +1,7 @@
 // The statements of a session that change the rows which a query finds, and those with changes in WITH. Each
 // runs in a transaction of its own or in the block that is open (sql_session.cc).
+#include <fmt/format.h>
+
 #include <deque>
 #include <string>
 #include <unordered_set>
@@ -38,16 +40,23 @@ SqlSession::Ran SqlSession::find_changed(const BoundStatement& statement, const 
                                          Arena& texts, StatementResult& failure) {
   const BoundSelect& select = *change.rows;
   const QueryInputs inputs(select.procedure, parameters);
+  bool found_again = false;
   const auto add = [&](std::span<const Value> values) {
     std::string key = std::to_string(change.table.value) + ":";
     for (size_t i = 0; i < change.key_columns; ++i)
       query::append_key(select.columns[i].type.kind, values[i], key);
-    if (change.key_columns == 0 || seen.insert(std::move(key)).second) found.add(values, &texts);
+    const bool is_new = change.key_columns == 0 || seen.insert(std::move(key)).second;
+    if (is_new) found.add(values, &texts);
+    found_again |= !is_new;
     return true;
   };
-  return ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
-                             statement.system(), &sequences_, stop_, add, given),
-               failure);
+  const Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
+                                      statement.system(), &sequences_, stop_, add, given),
+                        failure);
+  if (ran != Ran::kCompleted || !found_again || !statement.command().operation->merges) return ran;
+  failure = StatementResult::failure(sqlstate::kCardinality, "MERGE command cannot affect row a second time");
+  failure.hint = "Ensure that not more than one source row matches any one target row.";
+  return roll_back(failure);
 }
 
 SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const BoundChange& change,
@@ -82,6 +91,9 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
       if (!conflicts.insert(std::move(key)).second) {
         failure = StatementResult::failure(sqlstate::kCardinality,
                                            "ON CONFLICT DO UPDATE command cannot affect row a second time");
+        failure.hint =
+            "Ensure that no rows proposed for insertion within the same command have duplicate constrained "
+            "values.";
         return roll_back(failure);
       }
     }
@@ -146,7 +158,11 @@ SqlSession::Ran SqlSession::WithRun::change_part(SqlSession& session, size_t num
   const Ran ran = session.change_found(statement, change(number), parameters, found[number], returned,
                                        changed, texts, result);
   session.sequences_.keep_numbers(nullptr);
-  if (number == with.parts.size()) count = changed;
+  if (statement.command().operation->merges) {
+    count += changed;
+  } else if (number == with.parts.size()) {
+    count = changed;
+  }
   return ran;
 }
 
@@ -179,7 +195,9 @@ StatementResult SqlSession::run_with(const BoundStatement& statement, std::span<
         return ran;
       },
       result);
-  if (done) result.tag = tag_of(statement.command().operation->kind, count);
+  const bool merges = statement.command().operation->merges;
+  if (done)
+    result.tag = merges ? fmt::format("MERGE {}", count) : tag_of(statement.command().operation->kind, count);
   return result;
 }
 
@@ -219,6 +237,10 @@ SqlSession::Ran SqlSession::run_parts(WithRun& run) {
     if (ran == Ran::kCompleted && run.with.parts[i].is_read) ran = return_rows(run, i);
     if (ran != Ran::kCompleted) return ran;
   }
+  if (run.statement.command().operation->merges) {
+    run.rows.begin({});
+    return change_merged(run);
+  }
   const Ran own =
       run.statement.select() != nullptr
           ? find_selected(run.statement, run.parameters, run.given_rows, run.rows, run.count, run.result)
@@ -228,6 +250,15 @@ SqlSession::Ran SqlSession::run_parts(WithRun& run) {
   for (const size_t number : run.with.order) {
     const Ran ran =
         run.change_part(*this, number, number == parts ? run.rows : static_cast<ResultSink&>(none));
+    if (ran != Ran::kCompleted) return ran;
+  }
+  return Ran::kCompleted;
+}
+
+SqlSession::Ran SqlSession::change_merged(WithRun& run) {
+  NoRows none;
+  for (const size_t number : run.with.order) {
+    const Ran ran = run.change_part(*this, number, none);
     if (ran != Ran::kCompleted) return ran;
   }
   return Ran::kCompleted;

@@ -116,6 +116,11 @@ bool to_date(const Type& from, const Value& value, Arena& arena, Value& result, 
   return true;
 }
 
+int64_t to_time_of_day(const Type& from, const Value& value) {
+  if (from.kind == TypeKind::kTime) return value.as_int();
+  return time_of_day(from.kind == TypeKind::kInterval ? interval_of(value).microseconds : value.as_int());
+}
+
 bool to_timestamp(const Type& from, const Type& to, const Value& value, Arena& arena, Value& result,
                   SqlError& error) {
   int64_t number = value.as_int();
@@ -158,7 +163,11 @@ bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value&
     case TypeKind::kDate:
       return to_date(from, value, arena, result, error);
     case TypeKind::kInterval:
-      result = fit_interval(to, interval_of(value));
+      result = fit_interval(
+          to, from.kind == TypeKind::kTime ? Interval{0, 0, value.as_int()} : interval_of(value));
+      return true;
+    case TypeKind::kTime:
+      result = fit_timestamp(to, to_time_of_day(from, value));
       return true;
     case TypeKind::kTimestamp:
       return to_timestamp(from, to, value, arena, result, error);

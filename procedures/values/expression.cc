@@ -322,7 +322,7 @@ bool evaluate_function(const Expr& expr, EvaluationContext& context, Value& resu
   const Type& source = expr.args[0].type;
   if (source.kind == TypeKind::kInterval || expr.function == Function::kMakeInterval)
     return apply_interval_function(expr.function, arguments, context.arena, result, context.error);
-  if (source.is_time())
+  if (source.is_time() || source.kind == TypeKind::kTime)
     return apply_time_function(expr.function, source, arguments, context.arena, result, context.error);
   return source.is_number()
              ? apply_number_function(expr.function, source, expr.type, arguments, context.arena, result,

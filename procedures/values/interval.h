@@ -92,6 +92,10 @@ enum class TimeUnit : uint8_t {
   kIsoYear,
   kEpoch,
   kJulian,
+  // Of a timestamp with time zone.
+  kZone,
+  kZoneHour,
+  kZoneMinute,
 };
 std::optional<TimeUnit> time_unit(std::string_view name);
 

@@ -618,6 +618,9 @@ std::optional<TimeUnit> time_unit(std::string_view name) {
   for (const auto& [known, unit] : kNames) {
     if (known == word) return unit;
   }
+  if (word == "timezone") return TimeUnit::kZone;
+  if (word == "timezone_h") return TimeUnit::kZoneHour;
+  if (word == "timezone_m") return TimeUnit::kZoneMinute;
   return std::nullopt;
 }
 

@@ -1,5 +1,7 @@
 #include "procedures/values/run_errors.h"
 
+#include <algorithm>
+
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -9,6 +11,29 @@ bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& 
   return fail(error, arena, sqlstate::kNotNull,
               "null value in column \"{}\" of relation \"{}\" violates not-null constraint",
               definition.column(column).name, definition.name);
+}
+
+void tell_failing_row(const Schema& schema, TableId table, std::span<const Value> values, Arena& arena,
+                      SqlError& error) {
+  constexpr size_t kMostShown = 64;
+  const TableDefinition& definition = schema.catalog().table(table);
+  fmt::memory_buffer text;
+  text.append(std::string_view("Failing row contains ("));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) text.append(std::string_view(", "));
+    if (values[i].is_null()) {
+      text.append(std::string_view("null"));
+      continue;
+    }
+    fmt::memory_buffer value;
+    print_value(definition.columns[i].type, values[i], value);
+    size_t end = std::min(value.size(), kMostShown);
+    while (end < value.size() && end > 0 && (static_cast<unsigned char>(value[end]) & 0xc0) == 0x80) --end;
+    text.append(value.data(), value.data() + end);
+    if (end < value.size()) text.append(std::string_view("..."));
+  }
+  text.append(std::string_view(")."));
+  error.detail = arena.copy({text.data(), text.size()});
 }
 
 bool fail_no_room(const Schema& schema, TableId table, ColumnId column, std::string_view text, Arena& arena,

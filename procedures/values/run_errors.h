@@ -15,6 +15,9 @@
 
 namespace mneme {
 
+// What PostgreSQL says beside an error of a row: its values. Of each no more than the first 64 bytes.
+void tell_failing_row(const Schema& schema, TableId table, std::span<const Value> values, Arena& arena,
+                      SqlError& error);
 [[nodiscard]] bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& arena,
                                  SqlError& error);
 

@@ -113,6 +113,10 @@ int64_t extract(TimeUnit unit, int64_t day, int64_t time, bool is_timestamp) {
     }
     case TimeUnit::kJulian:
       return day + kJulianOfFirstDay;
+    case TimeUnit::kZone:
+    case TimeUnit::kZoneHour:
+    case TimeUnit::kZoneMinute:
+      return 0;
   }
   CHECK(false && "no such unit");
   return 0;
@@ -229,12 +233,42 @@ Interval age_of(int64_t later, int64_t earlier) {
   return {static_cast<int32_t>(sign * months), static_cast<int32_t>(sign * days), sign * microseconds};
 }
 
+// Of a time of day an interval moves the time alone, around the clock.
+bool apply_to_time_of_day(Function function, int64_t time, std::span<const Value> arguments, Arena& arena,
+                          Value& result, SqlError& error) {
+  switch (function) {
+    case Function::kExtract:
+      result = Value::of_numeric(static_cast<TimeUnit>(arguments[1].as_int()) == TimeUnit::kEpoch
+                                     ? time
+                                     : extract(static_cast<TimeUnit>(arguments[1].as_int()), 0, time, true));
+      return true;
+    case Function::kAddInterval: {
+      int64_t microseconds = 0;
+      if (__builtin_mul_overflow(arguments[3].as_int(), arguments[4].as_int(), &microseconds))
+        return fail(error, arena, sqlstate::kDatetimeOverflow, "interval out of range");
+      result = Value::of_int(time_of_day(int128{time} + microseconds));
+      return true;
+    }
+    case Function::kMoveTime:
+      result = Value::of_int(time_of_day(int128{time} + interval_of(arguments[1]).microseconds));
+      return true;
+    case Function::kTimeDifference:
+      result = value_of(Interval{0, 0, time - arguments[1].as_int()});
+      return true;
+    default:
+      CHECK(false && "a function on times of day");
+      return false;
+  }
+}
+
 }  // namespace
 
 bool apply_time_function(Function function, const Type& source, std::span<const Value> arguments,
                          Arena& arena, Value& result, SqlError& error) {
   const bool is_timestamp = source.kind == TypeKind::kTimestamp;
   const int64_t value = arguments[0].as_int();
+  if (source.kind == TypeKind::kTime)
+    return apply_to_time_of_day(function, value, arguments, arena, result, error);
   const int64_t day = is_timestamp ? date_of_timestamp(value) : value;
   const int64_t time = is_timestamp ? value - day * kMicrosecondsPerDay : 0;
   switch (function) {
@@ -284,6 +318,8 @@ uint8_t extracted_scale(TimeUnit unit, const Type& source) {
 bool is_extracted(TimeUnit unit, const Type& source) {
   if (source.kind == TypeKind::kInterval)
     return (unit <= TimeUnit::kMillennium && unit != TimeUnit::kWeek) || unit == TimeUnit::kEpoch;
+  if (source.kind == TypeKind::kTime) return unit <= TimeUnit::kHour || unit == TimeUnit::kEpoch;
+  if (unit >= TimeUnit::kZone) return source.is_zoned;
   // A timestamp's Julian day is a quotient.
   return source.kind == TypeKind::kTimestamp ? unit != TimeUnit::kJulian : unit > TimeUnit::kHour;
 }

@@ -1,5 +1,5 @@
-// Time functions: PostgreSQL's extract(), date_trunc(), + interval, differences and age(), on timestamps and
-// dates. No operand is NULL.
+// Time functions: PostgreSQL's extract(), date_trunc(), + interval, differences and age(), on timestamps,
+// dates and times of day. No operand is NULL.
 //
 // Errors      a result outside of the years 1 to 9999.
 // Source      PostgreSQL 15, timestamp_part_common(), extract_date(), timestamp_trunc(),

@@ -33,17 +33,17 @@ bool is_timestamp(int64_t value) {
   return value >= kFirst && value < kEnd;
 }
 
-void print_timestamp(int64_t value, fmt::memory_buffer& out) {
-  int64_t day = value / kMicrosecondsPerDay;
-  int64_t time = value % kMicrosecondsPerDay;
-  if (time < 0) {
-    time += kMicrosecondsPerDay;
-    --day;
-  }
-  const year_month_day date{kEpoch + days{day}};
-  fmt::format_to(std::back_inserter(out), "{:04}-{:02}-{:02} {:02}:{:02}:{:02}",
-                 static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                 static_cast<unsigned>(date.day()), time / (3600 * kMicrosecondsPerSecond),
+bool is_time_of_day(int64_t value) {
+  return value >= 0 && value <= kMicrosecondsPerDay;
+}
+
+int64_t time_of_day(__int128 value) {
+  const auto time = static_cast<int64_t>(value % kMicrosecondsPerDay);
+  return time < 0 ? time + kMicrosecondsPerDay : time;
+}
+
+void print_time_of_day(int64_t time, fmt::memory_buffer& out) {
+  fmt::format_to(std::back_inserter(out), "{:02}:{:02}:{:02}", time / (3600 * kMicrosecondsPerSecond),
                  time / (60 * kMicrosecondsPerSecond) % 60, time / kMicrosecondsPerSecond % 60);
   int64_t fraction = time % kMicrosecondsPerSecond;
   if (fraction == 0) return;
@@ -53,6 +53,19 @@ void print_timestamp(int64_t value, fmt::memory_buffer& out) {
     --width;
   }
   fmt::format_to(std::back_inserter(out), ".{:0{}}", fraction, width);
+}
+
+void print_timestamp(int64_t value, fmt::memory_buffer& out) {
+  int64_t day = value / kMicrosecondsPerDay;
+  int64_t time = value % kMicrosecondsPerDay;
+  if (time < 0) {
+    time += kMicrosecondsPerDay;
+    --day;
+  }
+  const year_month_day date{kEpoch + days{day}};
+  fmt::format_to(std::back_inserter(out), "{:04}-{:02}-{:02} ", static_cast<int>(date.year()),
+                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  print_time_of_day(time, out);
 }
 
 bool is_date(int64_t value) {

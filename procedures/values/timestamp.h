@@ -38,6 +38,14 @@ void print_date(int64_t days, fmt::memory_buffer& out);
 TimestampSyntax parse_date(std::string_view text, int64_t& days);
 bool is_date(int64_t days);
 
+// Times of day are microseconds since midnight; 24:00:00 is the last. Read are a timestamp's forms of them,
+// and 'allballs'; a day in front of the time, and a zone behind it, say nothing.
+bool is_time_of_day(int64_t microseconds);
+void print_time_of_day(int64_t microseconds, fmt::memory_buffer& out);
+TimestampSyntax parse_time_of_day(std::string_view text, int64_t& microseconds);
+// The time that so many microseconds, of any number of days, lead to from midnight on.
+int64_t time_of_day(__int128 microseconds);
+
 // The day's first moment.
 int64_t timestamp_of(std::chrono::sys_days date);
 

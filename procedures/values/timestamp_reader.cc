@@ -52,7 +52,47 @@ class TimestampReader {
     return read == TimestampSyntax::kInvalid && has_other_form() ? TimestampSyntax::kOtherForm : read;
   }
 
+  // The time of the day alone.
+  TimestampSyntax read_time_of_day(int64_t& value) {
+    if (lower(whole_) == "allballs") {
+      value = 0;
+      return TimestampSyntax::kOk;
+    }
+    const bool has_day = read_date();
+    if (!has_day) text_ = whole_;
+    const std::string_view before = text_;
+    if (has_day ? !read_time() || text_.size() == before.size() : !read_clock()) return other_or_invalid();
+    if (!read_rest()) return other_or_invalid();
+    if (zone_out_of_range_) return TimestampSyntax::kZoneOutOfRange;
+    const int64_t seconds = seconds_of_day();
+    if (seconds < 0) return TimestampSyntax::kOutOfRange;
+    value = seconds * kMicrosecondsPerSecond + fraction_;
+    return TimestampSyntax::kOk;
+  }
+
  private:
+  TimestampSyntax other_or_invalid() const {
+    return has_other_form() ? TimestampSyntax::kOtherForm : TimestampSyntax::kInvalid;
+  }
+
+  // Nothing lies behind the day's end: 24:00, which is 23:59:60 as well. Returns -1 where it would.
+  int64_t seconds_of_day() {
+    const bool is_twelve_hours = half_day_ >= 0;
+    if (hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60) return -1;
+    if (is_twelve_hours) hour_ = hour_ % 12 + half_day_;
+    const int seconds = hour_ * 3600 + minute_ * 60 + second_;
+    return seconds > 86'400 || (seconds == 86'400 && fraction_ > 0) ? -1 : seconds;
+  }
+
+  // As read_time(), at the text's beginning.
+  bool read_clock() {
+    take('t');
+    const size_t digits = count_digits();
+    const bool has_colon = text_.size() > digits && text_[digits] == ':';
+    if (digits == 0 || (!has_colon && digits != 4 && digits != 6)) return false;
+    return read_digits_of_time(digits);
+  }
+
   static std::string lower(std::string_view text) {
     std::string result(text);
     for (char& c : result) {
@@ -70,19 +110,14 @@ class TimestampReader {
     const std::chrono::year_month_day date{std::chrono::year{year_ > 9999 ? 2000 + year_ % 400 : year_},
                                            std::chrono::month{static_cast<unsigned>(month_)},
                                            std::chrono::day{static_cast<unsigned>(std::min(day_, 99))}};
-    const bool is_twelve_hours = half_day_ >= 0;
-    if (year_ == 0 || !date.ok() || hour_ > (is_twelve_hours ? 12 : 24) || minute_ > 59 || second_ > 60)
-      return TimestampSyntax::kOutOfRange;
-    if (is_twelve_hours) hour_ = hour_ % 12 + half_day_;
-    // Nothing lies behind the day's end: 24:00, which is 23:59:60 as well.
-    const int seconds_of_day = hour_ * 3600 + minute_ * 60 + second_;
-    if (seconds_of_day > 86'400 || (seconds_of_day == 86'400 && fraction_ > 0))
-      return TimestampSyntax::kOutOfRange;
+    if (year_ == 0 || !date.ok()) return TimestampSyntax::kOutOfRange;
+    const int64_t of_day = seconds_of_day();
+    if (of_day < 0) return TimestampSyntax::kOutOfRange;
     if (year_ > 9999)
       return year_ > kLastPostgresqlYear ? TimestampSyntax::kOutOfRange : TimestampSyntax::kOtherForm;
     value = timestamp_of(std::chrono::sys_days{date});
     day_number_ = date_of_timestamp(value);
-    const int64_t seconds = seconds_of_day - (is_moment_ ? zone_seconds_ : 0);
+    const int64_t seconds = of_day - (is_moment_ ? zone_seconds_ : 0);
     value += seconds * kMicrosecondsPerSecond + fraction_;
     return is_timestamp(value) ? TimestampSyntax::kOk : TimestampSyntax::kOtherForm;
   }
@@ -115,6 +150,10 @@ class TimestampReader {
       return !has_t;
     }
     if (!has_t && before.size() == text_.size()) return false;
+    return read_digits_of_time(digits);
+  }
+
+  bool read_digits_of_time(size_t digits) {
     const bool has_colon = text_.size() > digits && text_[digits] == ':';
     if (!has_colon && (digits == 4 || digits == 6)) {
       hour_ = take_number(2);
@@ -273,6 +312,10 @@ TimestampSyntax parse_timestamp(std::string_view text, int64_t& value) {
 
 TimestampSyntax parse_moment(std::string_view text, int64_t& value) {
   return TimestampReader(text, true).read(value);
+}
+
+TimestampSyntax parse_time_of_day(std::string_view text, int64_t& value) {
+  return TimestampReader(text, false).read_time_of_day(value);
 }
 
 TimestampSyntax parse_date(std::string_view text, int64_t& days) {

@@ -27,6 +27,7 @@ constexpr std::array kTypes = {
     TypeNumbers{TypeKind::kTimestamp, false, 1114, 1115, 8},
     TypeNumbers{TypeKind::kTimestamp, true, 1184, 1185, 8},
     TypeNumbers{TypeKind::kDate, false, 1082, 1182, 4},
+    TypeNumbers{TypeKind::kTime, false, 1083, 1183, 8},
     TypeNumbers{TypeKind::kInterval, false, 1186, 1187, 16},
     TypeNumbers{TypeKind::kNumeric, false, 1700, 1231, -1},
     TypeNumbers{TypeKind::kDecimal, false, 1700, 1231, -1},
@@ -77,7 +78,8 @@ int32_t modifier_of(const Type& type) {
   if (type.is_string() && type.length != 0 && !type.is_text) return type.length + 4;
   if (type.kind == TypeKind::kNumeric && type.precision != 0)
     return ((type.precision << 16) | type.scale) + 4;
-  if (type.kind == TypeKind::kTimestamp && type.precision != 0) return type.precision - 1;
+  if ((type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kTime) && type.precision != 0)
+    return type.precision - 1;
   // 0x7fff says that the interval has all fields, the low half how many digits its seconds have.
   if (type.kind == TypeKind::kInterval && type.precision != 0) return 0x7fff << 16 | (type.precision - 1);
   return -1;

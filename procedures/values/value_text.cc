@@ -96,11 +96,15 @@ bool parse_string(const Type& type, std::string_view text, Arena& arena, Value& 
   return fit_string(type, TooLong::kCutBlanks, arena.copy(text), arena, value, error);
 }
 
-// A timestamp, or a date.
+// A timestamp, a date or a time.
 bool parse_time(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
   int64_t number = 0;
   const bool is_date = type.kind == TypeKind::kDate;
-  const auto parse = is_date ? parse_date : type.is_zoned ? parse_moment : parse_timestamp;
+  const bool is_clock = type.kind == TypeKind::kTime;
+  const auto parse = is_clock        ? parse_time_of_day
+                     : is_date       ? parse_date
+                     : type.is_zoned ? parse_moment
+                                     : parse_timestamp;
   switch (parse(trimmed(text), number)) {
     case TimestampSyntax::kOk:
       value = is_date ? Value::of_int(number) : fit_timestamp(type, number);
@@ -115,6 +119,10 @@ bool parse_time(const Type& type, std::string_view text, Arena& arena, Value& va
       return fail(error, arena, sqlstate::kZoneOutOfRange, "time zone displacement out of range: \"{}\"",
                   text);
     case TimestampSyntax::kOtherForm:
+      if (is_clock) {
+        return fail(error, arena, sqlstate::kNotSupported,
+                    "the time \"{}\" is not supported: write it as HH:MM:SS", text);
+      }
       return fail(error, arena, sqlstate::kNotSupported,
                   "the {} \"{}\" is not supported: write it as YYYY-MM-DD{}, in the years 1 to 9999",
                   type_name(type), text, is_date ? "" : " HH:MM:SS");
@@ -170,6 +178,8 @@ std::string_view type_name(const Type& type) {
       return type.is_text ? "text" : "character varying";
     case TypeKind::kTimestamp:
       return type.is_zoned ? "timestamp with time zone" : "timestamp";
+    case TypeKind::kTime:
+      return "time";
     case TypeKind::kInterval:
       return "interval";
     case TypeKind::kNull:
@@ -211,7 +221,16 @@ Value fit_timestamp(const Type& type, int64_t microseconds) {
 }
 
 bool fit_numeric(const Type& type, int128 number, Arena& arena, Value& value, SqlError& error) {
-  if (!fits_numeric(type, number)) return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
+  if (!fits_numeric(type, number)) {
+    (void)fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
+    const int whole = type.precision - type.scale;
+    if (type.precision != 0) {
+      error.detail = arena.copy(
+          fmt::format("A field with precision {}, scale {} must round to an absolute value less than {}{}.",
+                      type.precision, type.scale, whole > 0 ? "10^" : "", whole > 0 ? whole : 1));
+    }
+    return false;
+  }
   value = Value::of_numeric(number);
   return true;
 }
@@ -248,6 +267,8 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out) 
       print_timestamp(value.as_int(), out);
       if (type.is_zoned) out.append(std::string_view("+00"));
       return;
+    case TypeKind::kTime:
+      return print_time_of_day(value.as_int(), out);
     case TypeKind::kInterval:
       return print_interval(interval_of(value), out);
     case TypeKind::kNull:
@@ -315,6 +336,7 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
       return parse_string(type, text, arena, value, error);
     case TypeKind::kTimestamp:
     case TypeKind::kDate:
+    case TypeKind::kTime:
       return parse_time(type, text, arena, value, error);
     case TypeKind::kInterval:
       return parse_interval_value(type, text, arena, value, error);

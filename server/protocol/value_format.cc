@@ -155,6 +155,7 @@ bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, u
       break;
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
+    case TypeKind::kTime:
       value = Value::of_int(type == kOidType ? int64_t{static_cast<uint32_t>(in.i32())} : in.i64());
       break;
     case TypeKind::kReal:

@@ -167,6 +167,15 @@ void ClientSession::report(const StatementResult& failure, std::string_view text
   // The place has a field of its own.
   const std::string place = fmt::format("line {}:{}: ", failure.where.line, failure.where.column);
   if (failure.where.line != 0 && message.starts_with(place)) message.remove_prefix(place.size());
+  std::string_view hint = failure.hint;
+  if (!failure.client_message.empty()) {
+    if (hint.empty()) hint = message;
+    message = failure.client_message;
+  } else if (const size_t end = message.find("\": "); message.starts_with("syntax error at or near \"") &&
+                                                      end != std::string_view::npos && hint.empty()) {
+    hint = message.substr(end + 3);
+    message = message.substr(0, end + 1);
+  }
   if (!failure.raised.empty()) report_notices(failure);
   MessageWriter writer = out();
   const size_t mark = replies_.mark();
@@ -174,7 +183,7 @@ void ClientSession::report(const StatementResult& failure, std::string_view text
   write_report({.sqlstate = failure.sqlstate,
                 .message = message,
                 .detail = failure.detail,
-                .hint = failure.hint,
+                .hint = hint,
                 .context = failure.context,
                 .table = violation.table,
                 .column = violation.column,

@@ -26,10 +26,10 @@ class QueryExpressions : protected RandomValues {
   // --- Types and values
 
   SqlType calm_type() {
-    const Base base = any(std::vector<Base>{Base::kInt, Base::kInt, Base::kInt, Base::kBigInt,
-                                            Base::kSmallInt, Base::kNumeric, Base::kNumeric, Base::kDouble,
-                                            Base::kReal, Base::kBoolean, Base::kText, Base::kText,
-                                            Base::kVarchar, Base::kChar, Base::kDate, Base::kTimestamp});
+    const Base base = any(std::vector<Base>{
+        Base::kInt, Base::kInt, Base::kInt, Base::kBigInt, Base::kSmallInt, Base::kNumeric, Base::kNumeric,
+        Base::kDouble, Base::kReal, Base::kBoolean, Base::kText, Base::kText, Base::kVarchar, Base::kChar,
+        Base::kDate, Base::kTimestamp, Base::kTime});
     return plain(base);
   }
   SqlType calm_column() {
@@ -70,6 +70,8 @@ class QueryExpressions : protected RandomValues {
       case Base::kTimestamp:
         return any_of({"TIMESTAMP '2024-02-29 12:30:45.5'", "TIMESTAMP '2023-12-31 23:59:59'",
                        "TIMESTAMP '2024-01-01 00:00:00'", "TIMESTAMP '1999-07-15 06:07:08.123456'"});
+      case Base::kTime:
+        return any_of({"TIME '12:30:45.5'", "TIME '23:59:59'", "TIME '00:00'", "TIME '06:07:08.123456'"});
       case Base::kNumeric:
         return any_of({"0.5", "1.25", "2.00", "-3.75", "10.10", "0.00", "7", "99.99", "-0.01", "3"});
       case Base::kReal:
@@ -257,7 +259,8 @@ class QueryExpressions : protected RandomValues {
     if (chance(20)) return calm_general(want, depth - 1);
     if (want.base == Base::kBoolean) return calm_condition(depth - 1);
     if (want.is_text()) return calm_string(want, depth - 1);
-    if (want.base == Base::kDate || want.base == Base::kTimestamp) return calm_time(want, depth - 1);
+    if (want.base == Base::kDate || want.base == Base::kTimestamp || want.base == Base::kTime)
+      return calm_time(want, depth - 1);
     return calm_arithmetic(want, depth - 1);
   }
 
@@ -321,7 +324,11 @@ class QueryExpressions : protected RandomValues {
         const std::string field =
             any_of({"year", "month", "day", "hour", "minute", "second", "dow", "doy", "quarter", "epoch"});
         const bool is_date = field == "year" || field == "month" || field == "day" || field == "epoch";
-        Node of = calm(plain(is_date && chance(50) ? Base::kDate : Base::kTimestamp), depth);
+        const bool is_clock = field == "hour" || field == "minute" || field == "second";
+        Node of = calm(plain(is_date && chance(50)    ? Base::kDate
+                             : is_clock && chance(40) ? Base::kTime
+                                                      : Base::kTimestamp),
+                       depth);
         return Expression{want, "extract(" + field + " FROM @)", {std::move(of)}};
       }
       case 2: {
@@ -341,7 +348,9 @@ class QueryExpressions : protected RandomValues {
       }
       case 5: {
         Node of = calm(plain(Base::kNumeric), depth);
-        return Expression{want, any_of({"round(@, 1)", "trunc(@, 1)", "round(@, 0)"}), {std::move(of)}};
+        return Expression{want,
+                          any_of({"round(@, 1)", "trunc(@, 1)", "round(@, 0)", "trim_scale(@)", "div(@, 3)"}),
+                          {std::move(of)}};
       }
       case 6: {
         Node left = calm(plain(Base::kDate), depth);
@@ -367,7 +376,7 @@ class QueryExpressions : protected RandomValues {
     switch (below(8)) {
       case 0:
         return Expression{
-            want, any_of({"upper(@)", "lower(@)", "trim(@)", "reverse(@)", "initcap(@)"}), {first}};
+            want, any_of({"upper(@)", "lower(@)", "trim(@)", "reverse(@)", "initcap(@)", "md5(@)"}), {first}};
       case 1:
         return Expression{want,
                           any_of({"substr(@, 2)", "left(@, 1)", "right(@, 2)", "substring(@ FROM 1 FOR 2)"}),
@@ -398,6 +407,17 @@ class QueryExpressions : protected RandomValues {
     if (want.base == Base::kDate) {
       return Expression{
           want, any_of({"(@ + 1)", "(@ - 30)", "CAST(@ AS DATE)", "(@ + 7)"}), {std::move(first)}};
+    }
+    if (want.base == Base::kTime) {
+      if (chance(30)) return Expression{want, "CAST(@ AS TIME)", {calm(plain(Base::kTimestamp), depth)}};
+      return Expression{want,
+                        any_of({"(@ + INTERVAL '90 min')", "(@ - INTERVAL '2 hours')", "CAST(@ AS TIME)"}),
+                        {std::move(first)}};
+    }
+    if (chance(15)) {
+      Node day = calm(plain(Base::kDate), depth);
+      Node clock = calm(plain(Base::kTime), depth);
+      return Expression{want, "(@ + @)", {std::move(day), std::move(clock)}};
     }
     return Expression{want,
                       any_of({"(@ + INTERVAL '1 day')", "date_trunc('month', @)", "(@ - INTERVAL '2 hours')",

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<const char*, 12> kNames = {"SMALLINT",         "INT",     "BIGINT", "NUMERIC", "REAL",
                                                 "DOUBLE PRECISION", "BOOLEAN", "CHAR",   "VARCHAR", "TEXT",
-                                                "TIMESTAMP",        "DATE"};
+                                                "TIMESTAMP",        "DATE",    "TIME"};
 
 std::vector<std::string> split(std::string_view pattern) {
   std::vector<std::string> pieces(1);
@@ -47,6 +47,8 @@ std::vector<std::string> small_literals(const SqlType& type) {
       return {"DATE '2000-01-01'", "NULL"};
     case Base::kTimestamp:
       return {"TIMESTAMP '2000-01-01'", "NULL"};
+    case Base::kTime:
+      return {"TIME '00:00'", "NULL"};
     default:
       return {"0", "1", "NULL"};
   }

@@ -25,7 +25,8 @@ enum class Base {
   kVarchar,
   kText,
   kTimestamp,
-  kDate
+  kDate,
+  kTime
 };
 
 struct SqlType {

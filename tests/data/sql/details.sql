@@ -1,0 +1,24 @@
+-- The messages, details and hints of refused rows.
+CREATE TABLE owner (id int PRIMARY KEY, name text);
+CREATE TABLE acct (id int PRIMARY KEY, owner int NOT NULL REFERENCES owner, balance numeric(10,2) CHECK (balance >= 0), note varchar(200), open boolean DEFAULT true, at date);
+INSERT INTO owner VALUES (1, 'ann'), (2, 'bob');
+INSERT INTO acct VALUES (1, 1, 10, 'x', true, '2024-01-01');
+INSERT INTO acct VALUES (2, NULL, 10.5, 'y', false, NULL);
+INSERT INTO acct VALUES (2, 1, -1, NULL, NULL, '2024-02-29');
+INSERT INTO acct VALUES (2, 1, -1, repeat('long ', 20), NULL, NULL);
+INSERT INTO acct VALUES (2, 9, 1, NULL, NULL, NULL);
+UPDATE acct SET owner = 77 WHERE id = 1;
+UPDATE acct SET owner = NULL WHERE id = 1;
+DELETE FROM owner WHERE id = 1;
+UPDATE owner SET id = 5 WHERE id = 1;
+INSERT INTO acct (id, owner, balance) VALUES (3, 1, 123456789012);
+INSERT INTO acct VALUES (1, 1, 0);
+CREATE TABLE line (a int, b text, PRIMARY KEY (a, b));
+CREATE TABLE part (a int, b text, n int, FOREIGN KEY (a, b) REFERENCES line (a, b));
+INSERT INTO part VALUES (1, 'x', 2);
+INSERT INTO line VALUES (1, 'x');
+INSERT INTO part VALUES (1, 'x', 2), (1, NULL, 3);
+DELETE FROM line;
+CREATE TABLE plain (a int NOT NULL, b text);
+INSERT INTO plain VALUES (NULL, 'b');
+INSERT INTO owner VALUES (7, 'x'), (7, 'y') ON CONFLICT (id) DO UPDATE SET name = 'z';

@@ -1,0 +1,28 @@
+-- MERGE.
+CREATE TABLE stock (id int PRIMARY KEY, name text NOT NULL DEFAULT 'none', amount int CHECK (amount >= 0));
+INSERT INTO stock VALUES (1, 'one', 10), (2, 'two', 20), (3, 'three', 30);
+MERGE INTO stock s USING (VALUES (1, 5), (8, 6)) v(id, n) ON s.id = v.id WHEN MATCHED THEN UPDATE SET amount = s.amount + v.n WHEN NOT MATCHED THEN INSERT (id, name, amount) VALUES (v.id, 'new', v.n);
+SELECT * FROM stock ORDER BY id;
+MERGE INTO stock s USING dept d ON s.id = d.id WHEN MATCHED AND s.amount > 20 THEN DELETE WHEN MATCHED AND s.amount > 15 THEN UPDATE SET (name, amount) = (d.name, DEFAULT) WHEN MATCHED THEN DO NOTHING WHEN NOT MATCHED THEN INSERT VALUES (d.id, d.name, 1);
+SELECT * FROM stock ORDER BY id;
+MERGE INTO stock USING dept ON stock.id = dept.id + 100 WHEN NOT MATCHED AND dept.budget IS NULL THEN DO NOTHING WHEN NOT MATCHED AND dept.id > 1 THEN INSERT (amount, id, name) VALUES (7, dept.id + 100, DEFAULT);
+SELECT * FROM stock ORDER BY id;
+MERGE INTO stock s USING emp e ON s.id = e.dept WHEN MATCHED THEN UPDATE SET amount = 0;
+MERGE INTO stock s USING (SELECT 1 AS id UNION ALL SELECT 1) v ON s.id = v.id WHEN MATCHED THEN DELETE;
+MERGE INTO stock s USING (SELECT 1 AS id) v ON s.id = v.id WHEN MATCHED THEN UPDATE SET amount = -1;
+MERGE INTO stock s USING (SELECT 50 AS id UNION ALL SELECT 50) v ON s.id = v.id WHEN NOT MATCHED THEN INSERT VALUES (v.id, 'x', 1);
+MERGE INTO stock s USING (SELECT 60 AS id) v ON s.id = v.id WHEN NOT MATCHED THEN INSERT VALUES (v.id, NULL, 1);
+MERGE INTO stock s USING (SELECT 1 AS id) v ON s.id = v.id WHEN MATCHED THEN DELETE WHEN MATCHED THEN DO NOTHING;
+MERGE INTO stock s USING (SELECT 1 AS id) v ON s.id = v.id WHEN MATCHED THEN UPDATE SET nothing = 1;
+MERGE INTO nothing s USING (SELECT 1 AS id) v ON s.id = v.id WHEN MATCHED THEN DELETE;
+MERGE INTO stock s USING nothing v ON s.id = v.id WHEN MATCHED THEN DELETE;
+WITH gone AS (SELECT id FROM stock WHERE id < 3) MERGE INTO stock s USING gone ON s.id = gone.id WHEN MATCHED THEN DELETE;
+SELECT * FROM stock ORDER BY id;
+BEGIN;
+MERGE INTO stock s USING (SELECT 8 AS id) v ON s.id = v.id WHEN MATCHED THEN DELETE;
+ROLLBACK;
+SELECT count(*) FROM stock;
+MERGE INTO stock s USING (SELECT 9 AS id WHERE false) v ON s.id = v.id WHEN MATCHED THEN DELETE;
+BEGIN READ ONLY;
+MERGE INTO stock s USING (SELECT 8 AS id) v ON s.id = v.id WHEN MATCHED THEN DELETE;
+ROLLBACK;

@@ -1,0 +1,21 @@
+-- to_date() and to_timestamp() by a template, to_char() of intervals.
+SELECT to_date('05 Dec 2000', 'DD Mon YYYY'), to_date('2024-02-29', 'YYYY-MM-DD'), to_date('20240229', 'YYYYMMDD'), to_date('29/2/2024', 'DD/MM/YYYY');
+SELECT to_date('2024 60', 'YYYY DDD'), to_date('24-03-01', 'YY-MM-DD'), to_date('95-03-01', 'YY-MM-DD'), to_date('1,024-03-01', 'Y,YYY-MM-DD'), to_date('March 7, 2024', 'Month DD, YYYY');
+SELECT to_timestamp('05 Dec 2000', 'DD Mon YYYY'), to_timestamp('2024-02-29 13:14:15.123', 'YYYY-MM-DD HH24:MI:SS.MS'), to_timestamp('2011-12-18 11:38 PM', 'YYYY-MM-DD HH12:MI PM'), to_timestamp('2011-12-18 12:38 a.m.', 'YYYY-MM-DD HH:MI a.m.');
+SELECT to_timestamp('2024-02-29T10:11:12', 'YYYY-MM-DD"T"HH24:MI:SS'), to_timestamp('2024-02-29 36000', 'YYYY-MM-DD SSSSS'), to_timestamp('2024-2-9 1:2:3', 'YYYY-MM-DD HH24:MI:SS'), to_timestamp('2024-02-29 10:11:12.5', 'YYYY-MM-DD HH24:MI:SS.US');
+SELECT to_timestamp('2000    JUN', 'YYYY MON'), to_timestamp('  2000/06', 'YYYY MM'), to_timestamp('2000+   JUN', 'YYYY/MON'), to_date('1st 3rd 2024', 'DDth MMth YYYY'), to_date('Thursday 29 February 2024', 'Day DD Month YYYY');
+SELECT to_date('2024-13-01', 'YYYY-MM-DD');
+SELECT to_date('2024-02-30', 'YYYY-MM-DD');
+SELECT to_date('2024-xx-01', 'YYYY-MM-DD');
+SELECT to_date('2024-Foo-01', 'YYYY-Mon-DD');
+SELECT to_date('202', 'YYYYMMDD');
+SELECT to_date('2024x229', 'YYYYMMDD');
+SELECT to_timestamp('2024-01-01 25:00', 'YYYY-MM-DD HH24:MI');
+SELECT to_timestamp('2024-01-01 13:00', 'YYYY-MM-DD HH12:MI');
+SELECT to_timestamp('2024-01-01 10:61', 'YYYY-MM-DD HH24:MI');
+SELECT to_date('2024-01 2023', 'YYYY-MM YYYY');
+SELECT to_timestamp('2024 UTC', 'YYYY TZ');
+SELECT to_date(NULL, 'YYYY'), to_date('2024', NULL), to_timestamp('2024', 'YYYY');
+SELECT to_char(interval '15h 2m 12s', 'HH24:MI:SS'), to_char(interval '26 hours', 'HH24 HH12'), to_char(interval '1 year 2 mons 3 days 4:05:06.789', 'YYYY-MM-DD HH24:MI:SS.MS'), to_char(interval '-1 hour', 'HH24:MI'), to_char(interval '1 mon', 'FMDD');
+SELECT to_char(interval '1 day', 'Day');
+SELECT to_char(interval '1 day', 'Month');
