@@ -16,7 +16,7 @@ constexpr size_t kMostShares = 400;
 // processor belongs to the threads that replay in bulk.
 constexpr uint64_t kRests = 8;
 // Meanwhile it looks so often whether the row is settled.
-constexpr std::chrono::microseconds kLookInterval{500};
+constexpr std::chrono::microseconds kSettledLook{500};
 
 double seconds_of(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
@@ -163,7 +163,7 @@ bool DemandRecovery::settle(const SettlingRules::Need& need, WorkerId worker) {
     const uint64_t again_ns = end_ns + kRests * (end_ns - begin_ns);
     do {
       if (is_stopped_.load(std::memory_order_relaxed) || replay.schedule().has_failed()) return false;
-      std::this_thread::sleep_for(kLookInterval);
+      std::this_thread::sleep_for(kSettledLook);
       if (replay.is_settled(need)) return true;
     } while (monotonic_ns() < again_ns);
   }

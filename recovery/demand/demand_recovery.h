@@ -5,10 +5,10 @@
 //             Transaction asks the gate -> rows settled, by the worker itself -> all is settled: the gate is
 //             taken away
 // Work        what a row waits for is replayed by the worker that needs it, if that is little. Lane by lane
-//             takes several times what bulk takes. So a worker for which it is much wishes for the row's block
-//             (DemandSchedule::wish), holds no lane, and sleeps until the row is settled. Now and then it
-//             tries again: a ninth of the time at most. Replay does not wait for workers, so a wait ends when
-//             all is settled at the latest.
+//             takes several times what bulk takes. So a worker that finds it to be much wishes for the row's
+//             block (DemandSchedule::wish), holds no lane, and sleeps until the row is settled. Now and then
+//             it tries again: a ninth of the time at most. Replay does not wait for workers, so a wait ends
+//             when all is settled at the latest.
 // Invariants  transactions see, and leave, what they would after all of the recovery. New commits stand
 //             behind the log's end, so a crash meanwhile loses nothing: the log is replayed again, old and
 //             new.

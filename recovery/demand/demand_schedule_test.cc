@@ -1,5 +1,5 @@
-// Goal: a thread is not held up by what takes too much, and what is wished for comes first. Method: one thread,
-// and logs small enough to say which pieces must have run.
+// Goal: a thread is not held up by what takes too much, and what is wished for comes first. Method: one
+// thread, and logs small enough to say which pieces must have run.
 #include "recovery/demand/demand_schedule.h"
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ DemandSchedule::Block block_of(uint32_t lanes, std::vector<DemandSchedule::Recal
   return block;
 }
 
-// Each transaction has a piece in each block, in lane 0; but in `last_only`, where one is given, only the last
-// transaction has one.
+// Each transaction has a piece in each block, in lane 0. In the block `last_only`, where one is given, the
+// last transaction alone has one.
 std::vector<DemandBatch> batches_of(uint32_t blocks, uint32_t batches, uint32_t transactions,
                                     std::optional<uint32_t> last_only = {}) {
   std::vector<DemandBatch> made;
