@@ -12,7 +12,11 @@ namespace {
 
 constexpr uint64_t kFirstShareIntervalNs = 1'000'000;
 constexpr size_t kMostShares = 400;
-constexpr std::chrono::microseconds kGiveWay{100};
+// A worker for which a row takes too much tries again after so many times what its last attempt took: the
+// processor belongs to the threads that replay in bulk.
+constexpr uint64_t kRests = 8;
+// Meanwhile it looks so often whether the row is settled.
+constexpr std::chrono::microseconds kSettledLook{500};
 
 double seconds_of(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
@@ -68,15 +72,8 @@ void DemandRecovery::start() {
 
 void DemandRecovery::go_on(uint32_t thread) {
   DemandReplay& replay = *parts_.replay;
-  const uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
   while (!is_stopped_.load(std::memory_order_relaxed) && replay.go_on(ReplayThreadId{workers_ + thread})) {
     if (thread == 0) note_share();
-    // What is asked for comes first, where there are not cores for all.
-    while (thread + asking_.load(std::memory_order_relaxed) >= cores &&
-           !is_stopped_.load(std::memory_order_relaxed)) {
-      std::this_thread::sleep_for(kGiveWay);
-      if (thread == 0) note_share();
-    }
   }
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1 && !is_stopped_.load(std::memory_order_relaxed))
     end();
@@ -146,15 +143,30 @@ bool DemandRecovery::settle(Visitor& visitor, WorkerId worker) {
   const auto is_settled = [&](const SettlingRules::Need& need) { return replay.is_settled(need); };
   if (std::ranges::all_of(visitor.needs, is_settled)) return true;
   const uint64_t begin_ns = monotonic_ns();
-  asking_.fetch_add(1, std::memory_order_relaxed);
-  const bool settled = std::ranges::all_of(visitor.needs, [&](const SettlingRules::Need& need) {
-    return replay.settle(need, ReplayThreadId{worker.value});
-  });
-  asking_.fetch_sub(1, std::memory_order_relaxed);
-  if (!settled) return false;
+  if (!std::ranges::all_of(visitor.needs, [&](const auto& need) { return settle(need, worker); }))
+    return false;
   ++visitor.waits;
   visitor.longest_wait_ns = std::max(visitor.longest_wait_ns, monotonic_ns() - begin_ns);
   return true;
+}
+
+// The worker replays a little itself, at once. It leaves more to the threads that replay the rest, and waits.
+bool DemandRecovery::settle(const SettlingRules::Need& need, WorkerId worker) {
+  DemandReplay& replay = *parts_.replay;
+  for (;;) {
+    const uint64_t begin_ns = monotonic_ns();
+    const Settling settling =
+        replay.try_settle(need, ReplayThreadId{worker.value}, parts_.most_pieces_of_worker);
+    if (settling != Settling::kTooMuch) return settling == Settling::kSettled;
+    replay.schedule().wish(need.block);
+    const uint64_t end_ns = monotonic_ns();
+    const uint64_t again_ns = end_ns + kRests * (end_ns - begin_ns);
+    do {
+      if (is_stopped_.load(std::memory_order_relaxed) || replay.schedule().has_failed()) return false;
+      std::this_thread::sleep_for(kSettledLook);
+      if (replay.is_settled(need)) return true;
+    } while (monotonic_ns() < again_ns);
+  }
 }
 
 bool DemandRecovery::before_read(WorkerId worker, IndexId index, const KeyRange& range) {

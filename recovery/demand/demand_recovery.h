@@ -4,6 +4,11 @@
 // Flow        recover() with RecoverOptions::on_demand -> start(): a few threads replay the rest ->
 //             Transaction asks the gate -> rows settled, by the worker itself -> all is settled: the gate is
 //             taken away
+// Work        what a row waits for is replayed by the worker that needs it, if that is little. Lane by lane
+//             takes several times what bulk takes. So a worker that finds it to be much wishes for the row's
+//             block (DemandSchedule::wish), holds no lane, and sleeps until the row is settled. Now and then
+//             it tries again: a ninth of the time at most. Replay does not wait for workers, so a wait ends
+//             when all is settled at the latest.
 // Invariants  transactions see, and leave, what they would after all of the recovery. New commits stand
 //             behind the log's end, so a crash meanwhile loses nothing: the log is replayed again, old and
 //             new.
@@ -50,6 +55,9 @@ struct DemandReport {
 
 class DemandRecovery final : public AccessGate {
  public:
+  // A millisecond's work or two.
+  static constexpr uint64_t kMostPiecesOfWorker = 4096;
+
   // What the replay refers to; it has been opened. `threads`: that start() may have.
   struct Parts {
     std::unique_ptr<DependencyGraph> graph;
@@ -57,6 +65,8 @@ class DemandRecovery final : public AccessGate {
     CompiledUnits code;
     std::unique_ptr<DemandReplay> replay;
     double opening_seconds = 0;
+    // More than that, about, a worker does not replay for a row at a time.
+    uint64_t most_pieces_of_worker = kMostPiecesOfWorker;
   };
   DemandRecovery(Database& database, Parts parts, uint32_t workers, uint32_t threads);
   ~DemandRecovery() override;
@@ -100,6 +110,7 @@ class DemandRecovery final : public AccessGate {
   class Visit;
 
   bool settle(Visitor& visitor, WorkerId worker);
+  bool settle(const SettlingRules::Need& need, WorkerId worker);
   void go_on(uint32_t thread);
   void note_share();
   void end();
@@ -115,9 +126,6 @@ class DemandRecovery final : public AccessGate {
   uint64_t share_interval_ns_;
   std::atomic<uint32_t> running_{
       0};  // threads of go_on(); the last one to end sees what the others did (acq_rel)
-  // Workers that wait for rows: written by them, read by the threads that replay the rest, which make room.
-  // Relaxed: it carries nothing.
-  std::atomic<uint32_t> asking_{0};
   std::atomic<bool> is_stopped_{false};  // by the destructor; relaxed: it carries nothing
   std::atomic<double> share_{0};         // written by thread 0, for people to read: relaxed
   std::atomic<bool> is_settled_{false};  // written by end(), as the next one is

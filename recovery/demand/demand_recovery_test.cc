@@ -1,7 +1,8 @@
 // Goal: transactions that run while a log is replayed on demand see, and leave, what they would after all of
 // the replay. Method: programs made at random run random calls once, with ad-hoc transactions beside them.
 // Their log is opened on demand, and other random calls, and statements, run at once, with one or two threads
-// that replay the rest. What they log is replayed serially behind the first log: the database that this
+// that replay the rest, for which the worker waits at all rows, at those that take more than a little, or at
+// none. What they log is replayed serially behind the first log: the database that this
 // gives, and the one in which they ran, must be equal. A transaction that saw a row too early, or that a
 // piece saw, would have done something else than its replay does.
 //
@@ -45,6 +46,8 @@ std::unique_ptr<DemandRecovery> opened(Database& database, const ReplayFixture& 
   constexpr uint32_t kLanes[] = {1, 4, 64};
   options.batch_transactions = kBatches[seed / 4 % 4];
   options.lanes_per_block = kLanes[seed / 16 % 3];
+  constexpr uint64_t kPiecesOfWorker[] = {0, 3, DemandRecovery::kMostPiecesOfWorker};
+  parts.most_pieces_of_worker = kPiecesOfWorker[seed % 3];
   parts.replay = std::make_unique<DemandReplay>(database, fixture.program(), *parts.graph, options);
   const Result<void> open = parts.replay->open(records, 1);
   EXPECT_TRUE(open.ok()) << (open.ok() ? "" : open.error().message);

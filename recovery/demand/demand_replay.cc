@@ -196,9 +196,9 @@ bool DemandReplay::is_settled(const SettlingRules::Need& need) const {
                    : schedule_->is_settled_block(need.block);
 }
 
-bool DemandReplay::settle(const SettlingRules::Need& need, ReplayThreadId thread) {
-  return need.lane ? schedule_->settle({need.block, *need.lane}, thread)
-                   : schedule_->settle_block(need.block, thread);
+Settling DemandReplay::try_settle(const SettlingRules::Need& need, ReplayThreadId thread, uint64_t pieces) {
+  return need.lane ? schedule_->try_settle({need.block, *need.lane}, thread, pieces)
+                   : schedule_->try_settle_block(need.block, thread, pieces);
 }
 
 ReplayStatistics DemandReplay::statistics() {

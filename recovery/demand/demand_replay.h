@@ -59,7 +59,11 @@ class DemandReplay final : private DemandExecutor {
   const SettlingRules& rules() const { return *rules_; }
   bool is_settled(const SettlingRules::Need& need) const;
   // False: replay has failed, and error() says why.
-  bool settle(const SettlingRules::Need& need, ReplayThreadId thread);
+  bool settle(const SettlingRules::Need& need, ReplayThreadId thread) {
+    return try_settle(need, thread, DemandSchedule::kNoLimit) == Settling::kSettled;
+  }
+  // The same, if it takes no more than `pieces`, about (DemandSchedule::try_settle).
+  Settling try_settle(const SettlingRules::Need& need, ReplayThreadId thread, uint64_t pieces);
   bool go_on(ReplayThreadId thread) { return schedule_->go_on(thread); }
   Error error() { return runner_.failure(); }
   ReplayStatistics statistics();

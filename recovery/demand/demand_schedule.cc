@@ -23,6 +23,8 @@ constexpr uint32_t kSpins = 64;
 // deeper in the graph: then they are ready, as a rule, where several threads go on.
 constexpr uint32_t kLag = 2;
 constexpr std::chrono::microseconds kRestInterval{50};
+// What a wait for another thread that took long counts for, in pieces, where a limit is given.
+constexpr uint64_t kPiecesAWait = 64;
 // How many entries ahead a lane is asked for, and then where its next entry stands.
 constexpr uint32_t kLanesAhead = 16;
 constexpr uint32_t kPlacesAhead = 8;
@@ -46,15 +48,17 @@ class DemandSchedule::Pull {
  public:
   Pull(DemandSchedule& schedule, ReplayThreadId thread) : schedule_(schedule), thread_(thread) {}
 
-  bool pull_lane(BlockLane lane, Place required) {
+  // How many pieces may still be run for those that follow.
+  void set_limit(uint64_t pieces) { limit_ = pieces == kNoLimit ? kNoLimit : pieces + 1; }
+  Settling pull_lane(BlockLane lane, Place required) {
     push({.kind = Frame::Kind::kLane, .lane = lane, .required = required, .limit = required});
     return run();
   }
-  bool pull_free(uint32_t block, EntryId entry) {
+  Settling pull_free(uint32_t block, EntryId entry) {
     push({.kind = Frame::Kind::kFree, .lane = {block, 0}, .entry = entry});
     return run();
   }
-  bool pull_alone(uint32_t number) {
+  Settling pull_alone(uint32_t number) {
     push({.kind = Frame::Kind::kAlone, .number = number});
     return run();
   }
@@ -82,7 +86,13 @@ class DemandSchedule::Pull {
     uint32_t pieces = 0;
   };
 
-  bool run();
+  Settling run();
+  void give_back_all() {
+    while (!stack_.empty()) pop();
+  }
+  void spend(uint64_t pieces) {
+    if (limit_ != kNoLimit) limit_ -= std::min(limit_, pieces);
+  }
   void push(const Frame& frame) {
     stack_.push_back(frame);
     waits_ = 0;
@@ -98,10 +108,9 @@ class DemandSchedule::Pull {
   void let_go(BlockLane lane) { schedule_.lane(lane).is_taken.store(false, std::memory_order_release); }
   // Another thread has to do something first.
   void wait() {
-    if (++waits_ < kSpins)
-      spin_pause(waits_);
-    else
-      std::this_thread::yield();
+    if (++waits_ < kSpins) return spin_pause(waits_);
+    spend(kPiecesAWait);
+    std::this_thread::yield();
   }
   void fail() { schedule_.failed_.store(true, std::memory_order_release); }
 
@@ -125,17 +134,22 @@ class DemandSchedule::Pull {
   DemandSchedule& schedule_;
   const ReplayThreadId thread_;
   std::vector<Frame> stack_;
+  uint64_t limit_ = kNoLimit;  // one more than may still be run, so that what has just been enough is
   uint32_t waits_ = 0;
   std::vector<BatchPiece> group_;
   std::array<uint32_t, kMostInGroup> numbers_;  // of the group's pieces, in their batches
   std::vector<HeldLane> held_;
 };
 
-bool DemandSchedule::Pull::run() {
+Settling DemandSchedule::Pull::run() {
   while (!stack_.empty()) {
     if (schedule_.has_failed()) {
-      while (!stack_.empty()) pop();
-      return false;
+      give_back_all();
+      return Settling::kFailed;
+    }
+    if (limit_ == 0) {
+      give_back_all();
+      return Settling::kTooMuch;
     }
     switch (stack_.back().kind) {
       case Frame::Kind::kLane:
@@ -149,7 +163,7 @@ bool DemandSchedule::Pull::run() {
         break;
     }
   }
-  return !schedule_.has_failed();
+  return schedule_.has_failed() ? Settling::kFailed : Settling::kSettled;
 }
 
 void DemandSchedule::Pull::step_lane() {
@@ -209,6 +223,7 @@ bool DemandSchedule::Pull::run_group(uint32_t block) {
     }
   }
   schedule_.count_run(pieces);
+  spend(pieces.size());
   return true;
 }
 
@@ -342,7 +357,10 @@ void DemandSchedule::Pull::step_alone() {
 // A share of a batch's pieces in a block, in commit order, a group at a time: of as many lanes as there come.
 // A piece that can't run at once is pulled by itself.
 bool DemandSchedule::Pull::run_step(const Step& step, uint32_t share) {
-  if (!schedule_.is_open(step.batch) && !pull_alone(schedule_.last_alone_before(step.batch))) return false;
+  set_limit(kNoLimit);
+  if (!schedule_.is_open(step.batch) &&
+      pull_alone(schedule_.last_alone_before(step.batch)) != Settling::kSettled)
+    return false;
   BatchPieces& pieces = schedule_.pieces(step.block, step.batch);
   const auto is_mine = [&](uint32_t number) {
     if (schedule_.shares_ == 1) return true;
@@ -369,9 +387,9 @@ bool DemandSchedule::Pull::run_step(const Step& step, uint32_t share) {
     if (is_ready) continue;
     const std::span<const uint32_t> lanes = pieces.lanes(number);
     const EntryId entry{step.batch, number};
-    if (!(lanes.empty() ? pull_free(step.block, entry)
-                        : pull_lane({step.block, lanes.front()}, Place::past(entry))))
-      return false;
+    const Settling settling = lanes.empty() ? pull_free(step.block, entry)
+                                            : pull_lane({step.block, lanes.front()}, Place::past(entry));
+    if (settling != Settling::kSettled) return false;
     ++number;
   }
   return !schedule_.has_failed();
@@ -491,27 +509,60 @@ void DemandSchedule::make_lanes(uint32_t block) {
 
 // Batch by batch, and a block later than those whose outputs it recalls.
 void DemandSchedule::order_steps() {
-  std::vector<uint32_t> depth(shape_.size(), 0);
-  uint32_t deepest = 0;
+  depth_.assign(shape_.size(), 0);
+  is_wished_.assign(shape_.size(), false);
+  steps_.resize(shape_.size());
   for (uint32_t b = 0; b < shape_.size(); ++b) {
     for (const auto& recalled : shape_[b].recalls) {
       for (const Recalled& before : recalled) {
         CHECK(before.block < b);
-        depth[b] = std::max(depth[b], depth[before.block] + 1);
+        depth_[b] = std::max(depth_[b], depth_[before.block] + 1);
       }
     }
-    deepest = std::max(deepest, depth[b]);
+    for (uint32_t n = 0; n < batches_.size(); ++n) {
+      if (!batches_[n].stands_alone() && batches_[n].blocks[b]->size() > 0) steps_[b].push_back(n);
+    }
+    if (!steps_[b].empty()) others_.push({time_of(b, 0), b, 0, 0});
   }
+}
+
+uint64_t DemandSchedule::time_of(uint32_t block, uint32_t step) const {
   // A batch that stands alone waits for all before it.
   const uint32_t lag = alone_.empty() ? kLag : 0;
-  for (uint64_t time = 0; time < batches_.size() + uint64_t{lag} * deepest; ++time) {
-    for (uint32_t b = 0; b < shape_.size(); ++b) {
-      const uint64_t late = uint64_t{lag} * depth[b];
-      if (time < late || time - late >= batches_.size()) continue;
-      const auto n = static_cast<uint32_t>(time - late);
-      if (!batches_[n].stands_alone() && batches_[n].blocks[b]->size() > 0) steps_.push_back({b, n});
+  return steps_[block][step] + uint64_t{lag} * depth_[block];
+}
+
+std::optional<DemandSchedule::NextShare> DemandSchedule::take_share() {
+  const std::lock_guard lock(order_mutex_);
+  NextShares& queue = wished_.empty() ? others_ : wished_;
+  if (queue.empty()) return std::nullopt;
+  const NextShare taken = queue.top();
+  queue.pop();
+  NextShare next = taken;
+  if (++next.share == shares_) next = {0, taken.block, taken.step + 1, 0};
+  if (next.step < steps_[next.block].size()) {
+    next.time = time_of(next.block, next.step);
+    queue.push(next);
+  }
+  return taken;
+}
+
+void DemandSchedule::wish(uint32_t block) {
+  if (!alone_.empty()) return;
+  const std::lock_guard lock(order_mutex_);
+  if (is_wished_[block]) return;
+  is_wished_[block] = true;
+  // A block recalls outputs of blocks before it alone.
+  for (uint32_t b = block + 1; b-- > 0;) {
+    if (!is_wished_[b]) continue;
+    for (const auto& recalled : shape_[b].recalls) {
+      for (const Recalled& before : recalled) is_wished_[before.block] = true;
     }
   }
+  NextShares left;
+  for (; !others_.empty(); others_.pop())
+    (is_wished_[others_.top().block] ? wished_ : left).push(others_.top());
+  others_ = std::move(left);
 }
 
 DemandSchedule::Place DemandSchedule::place_after(BlockLane at, uint32_t entries) const {
@@ -549,36 +600,59 @@ bool DemandSchedule::is_settled_block(uint32_t block) const {
          installed_.load(std::memory_order_acquire) == alone_.size();
 }
 
-bool DemandSchedule::settle_alone(ReplayThreadId thread) {
-  for (uint32_t n = installed_.load(std::memory_order_acquire); n < alone_.size(); ++n) {
-    if (!pulls_[thread.value]->pull_alone(n)) return false;
+bool DemandSchedule::has_more_than(BlockLane at, uint64_t pieces) const {
+  if (lane(at).place() == Place::end()) return false;
+  const LaneTable& table = tables_[at.block];
+  const EntryId* const first = &table.entries[lane(at).next.load(std::memory_order_relaxed)];
+  for (uint64_t i = 0; i <= pieces; ++i) {
+    if (first[i] == kNone) return false;
   }
-  return !has_failed();
+  return true;
 }
 
-bool DemandSchedule::settle(BlockLane at, ReplayThreadId thread) {
-  if (!settle_alone(thread)) return false;
-  return lane(at).place() == Place::end() || pulls_[thread.value]->pull_lane(at, Place::end());
+Settling DemandSchedule::settle_alone(ReplayThreadId thread, uint64_t pieces) {
+  Pull& pull = *pulls_[thread.value];
+  pull.set_limit(pieces);
+  for (uint32_t n = installed_.load(std::memory_order_acquire); n < alone_.size(); ++n) {
+    if (const Settling settling = pull.pull_alone(n); settling != Settling::kSettled) return settling;
+  }
+  return has_failed() ? Settling::kFailed : Settling::kSettled;
 }
 
-bool DemandSchedule::settle_block(uint32_t block, ReplayThreadId thread) {
+Settling DemandSchedule::try_settle(BlockLane at, ReplayThreadId thread, uint64_t pieces) {
+  if (pieces != kNoLimit && has_more_than(at, pieces)) return Settling::kTooMuch;
+  if (const Settling settling = settle_alone(thread, pieces); settling != Settling::kSettled) return settling;
+  return lane(at).place() == Place::end() ? Settling::kSettled
+                                          : pulls_[thread.value]->pull_lane(at, Place::end());
+}
+
+Settling DemandSchedule::try_settle_block(uint32_t block, ReplayThreadId thread, uint64_t pieces) {
+  const Left& left = left_[block];
+  // Each lane that is left has a piece, at least.
+  if (left.lanes.load(std::memory_order_relaxed) > pieces ||
+      left.free.load(std::memory_order_relaxed) > pieces)
+    return has_failed() ? Settling::kFailed : Settling::kTooMuch;
+  if (const Settling settling = settle_alone(thread, pieces); settling != Settling::kSettled) return settling;
+  Pull& pull = *pulls_[thread.value];
   for (uint32_t l = 0; l < shape_[block].lanes; ++l) {
-    if (!settle({block, l}, thread)) return false;
+    if (lane({block, l}).place() == Place::end()) continue;
+    if (const Settling settling = pull.pull_lane({block, l}, Place::end()); settling != Settling::kSettled)
+      return settling;
   }
   for (const EntryId entry : tables_[block].free) {
-    if (pieces(block, entry.batch).free_state(entry.number) != BatchPieces::Free::kHasRun &&
-        !pulls_[thread.value]->pull_free(block, entry))
-      return false;
+    if (this->pieces(block, entry.batch).free_state(entry.number) == BatchPieces::Free::kHasRun) continue;
+    if (const Settling settling = pull.pull_free(block, entry); settling != Settling::kSettled)
+      return settling;
   }
-  return settle_alone(thread);
+  return has_failed() ? Settling::kFailed : Settling::kSettled;
 }
 
 bool DemandSchedule::go_on(ReplayThreadId thread) {
-  const uint64_t step = next_step_.fetch_add(1, std::memory_order_relaxed);
-  if (step < steps_.size() * shares_)
-    return pulls_[thread.value]->run_step(steps_[step / shares_], static_cast<uint32_t>(step % shares_));
+  if (const std::optional<NextShare> next = take_share())
+    return pulls_[thread.value]->run_step({next->block, steps_[next->block][next->step]}, next->share);
   // What others have begun is theirs to end.
-  while (settle_alone(thread) && !is_settled()) std::this_thread::sleep_for(kRestInterval);
+  while (settle_alone(thread, kNoLimit) == Settling::kSettled && !is_settled())
+    std::this_thread::sleep_for(kRestInterval);
   return false;
 }
 

@@ -6,8 +6,13 @@
 // pieces of the same call whose outputs it recalls, and of a piece that stands in several lanes the pieces
 // before it there. Nothing else is run for it, but for the rest of a lane's batch, which costs little then.
 //
-// Flow        BatchPieces, for each (block, batch) -> settle() a lane, by whoever asks -> go_on() by those
-//             who don't: batch by batch, a block's pieces in commit order, in groups, until all is settled
+// Flow        BatchPieces, for each (block, batch) -> settle() a lane, by the thread that asks; try_settle()
+//             where it may be too much, and then wish() -> go_on() by the threads that replay the rest: batch
+//             by batch, a block's pieces in commit order, in groups, until all is settled
+// Wishes      go_on() hands out the steps of a block that was wished for first, and with them those of the
+//             blocks whose outputs its pieces recall: in bulk, which takes a fraction of what lane by lane
+//             takes. A batch that stands alone waits for all before it, so in a log with one wishes change
+//             nothing.
 // Place       how far a lane has come: the entry that it runs next, and whether it has arrived at it and
 //             waits for the others, where it is one of several lanes. Places only grow. The last lane to
 //             arrive runs the piece and moves all its lanes on.
@@ -25,10 +30,13 @@
 //             there threads that wait for each other in a ring, each lane of the ring would stand at a later
 //             piece than the next. A lane that waits where a piece meets others is past nothing else, so the
 //             one that comes last does not need it moved. go_on() takes the lanes of a group without waiting
-//             for any, and waits for nothing while it holds them.
+//             for any, and waits for nothing while it holds them. try_settle() gives up between two steps of
+//             its stack, where each lane of it stands at a place that any thread can go on from: it gives
+//             back all its lanes. What is below relies on no order of the steps: a piece that a step finds
+//             not ready is pulled.
 // Publication a lane's place and owner, the count of a transaction's unfinished pieces, the lanes that have
 //             yet to arrive at an entry: each release by who has run the pieces, acquire by who relies on it.
-// Threads     settle(), go_on(): any, each with a ReplayThreadId of its own.
+// Threads     settle(), try_settle(), go_on(): any, each with a ReplayThreadId of its own. wish(): any.
 // Waiting     a thread that needs a lane which another holds yields until it is let go of or has come far
 //             enough.
 // Source      ours; lanes and rendezvous are those of lane_scheduler.h.
@@ -36,9 +44,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <queue>
 #include <span>
 #include <vector>
 
@@ -81,8 +92,17 @@ struct DemandBatch {
   bool stands_alone() const { return blocks.empty(); }
 };
 
+// What an attempt to settle something has come to.
+enum class Settling : uint8_t {
+  kSettled,
+  kTooMuch,  // it takes more than was allowed; some of it may have been done
+  kFailed,   // an executor failed, now or before; nothing more is to be done
+};
+
 class DemandSchedule {
  public:
+  static constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
   struct Recalled {
     uint32_t block = 0;
     // A piece of one iteration recalls what the same iteration has recorded there, and nothing else.
@@ -113,9 +133,19 @@ class DemandSchedule {
   uint64_t pieces_run() const { return piece_count_ - pieces_left_.load(std::memory_order_relaxed); }
 
   // Settles the lane. False: an executor failed, now or before; nothing more is to be done.
-  bool settle(BlockLane lane, ReplayThreadId thread);
+  bool settle(BlockLane lane, ReplayThreadId thread) {
+    return try_settle(lane, thread, kNoLimit) == Settling::kSettled;
+  }
   // All lanes, and the free pieces.
-  bool settle_block(uint32_t block, ReplayThreadId thread);
+  bool settle_block(uint32_t block, ReplayThreadId thread) {
+    return try_settle_block(block, thread, kNoLimit) == Settling::kSettled;
+  }
+  // The same, if it takes no more than `pieces`, about. A lane, or a block, of which more than that are left
+  // is not begun.
+  Settling try_settle(BlockLane lane, ReplayThreadId thread, uint64_t pieces);
+  Settling try_settle_block(uint32_t block, ReplayThreadId thread, uint64_t pieces);
+  // From now on go_on() brings the block, and what its pieces recall, before the others.
+  void wish(uint32_t block);
   // Runs what comes next, a little, whoever asked for it; false when nothing is left to begin, or all failed.
   // Everything is settled when all threads have been told so.
   bool go_on(ReplayThreadId thread);
@@ -181,10 +211,24 @@ class DemandSchedule {
     uint32_t block = 0;
     uint32_t batch = 0;
   };
+  // The share of a block's step that is handed out next, and when its turn is.
+  struct NextShare {
+    uint64_t time = 0;
+    uint32_t block = 0;
+    uint32_t step = 0;  // of the block
+    uint32_t share = 0;
+
+    bool operator>(const NextShare& other) const {
+      return time != other.time ? time > other.time : block > other.block;
+    }
+  };
+  using NextShares = std::priority_queue<NextShare, std::vector<NextShare>, std::greater<>>;
   class Pull;
 
   void make_lanes(uint32_t block);
   void order_steps();
+  uint64_t time_of(uint32_t block, uint32_t step) const;
+  std::optional<NextShare> take_share();
   Lane& lane(BlockLane at) const { return tables_[at.block].lanes[at.lane]; }
   BatchPieces& pieces(uint32_t block, uint32_t batch) const { return *batches_[batch].blocks[block]; }
   // The place of the lane when it has run so many entries of its list.
@@ -197,7 +241,9 @@ class DemandSchedule {
   }
   // The number, among those that stand alone, of the last one before a batch that is not open, or was not.
   uint32_t last_alone_before(uint32_t batch) const { return alone_before_[batch] - 1; }
-  bool settle_alone(ReplayThreadId thread);
+  // Whether the lane has yet to run more than so many.
+  bool has_more_than(BlockLane at, uint64_t pieces) const;
+  Settling settle_alone(ReplayThreadId thread, uint64_t pieces);
   void count_run(uint64_t pieces) { pieces_left_.fetch_sub(pieces, std::memory_order_release); }
   void count_run(std::span<const BatchPiece> pieces);
 
@@ -210,7 +256,8 @@ class DemandSchedule {
   // By batch: its pieces that have not run. Written by the threads that run them; the last one sees what the
   // others did (acq_rel).
   std::unique_ptr<std::atomic<uint32_t>[]> left_of_batch_;
-  std::vector<Step> steps_;             // of go_on(), each of `shares_` shares
+  std::vector<std::vector<uint32_t>> steps_;  // of go_on(), each of `shares_` shares: by block, its batches
+  std::vector<uint32_t> depth_;         // by block: how many blocks come before it, one recalled by the next
   std::vector<uint32_t> alone_;         // the batches that stand alone
   std::vector<uint32_t> alone_before_;  // by batch: how many of these come before it
   uint64_t lane_count_ = 0;
@@ -222,7 +269,10 @@ class DemandSchedule {
   std::atomic<uint32_t> installed_{0};
   // Written by the threads that have run pieces (release); who finds none left (acquire) sees what they did.
   std::atomic<uint64_t> pieces_left_{0};
-  std::atomic<uint64_t> next_step_{0};  // relaxed: it only hands out numbers
+  std::mutex order_mutex_;       // guards the next three
+  std::vector<bool> is_wished_;  // by block: it, or one that recalls its outputs
+  NextShares wished_;
+  NextShares others_;
   // Written by a thread whose executor failed (release), read by all (acquire).
   std::atomic<bool> failed_{false};
 };
