@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "procedures/catalog/activity_rows.h"
 #include "procedures/catalog/constraint_rows.h"
 #include "procedures/catalog/information_schema_rows.h"
 #include "procedures/catalog/object_numbers.h"
@@ -41,8 +42,8 @@ std::string with_blanks(std::string text) {
 
 namespace {
 
-// What follows a column's name: o: oid or number, b: boolean, t: text, v: a vector of
-// numbers, w: an array of them, a: of texts. After = its value where no row says another;
+// What follows a column's name: o: oid or number, b: boolean, t: text, z: a time with its zone, v: a vector
+// of numbers, w: an array of them, a: of texts. After = its value where no row says another;
 // without it NULL.
 constexpr const char* kClass =
     "oid:o relname:t relnamespace:o=2200 reltype:o=0 reloftype:o=0 relowner:o=10 relam:o=0 relfilenode:o=0 "
@@ -100,9 +101,10 @@ SystemTable define(const char* schema, const char* name, std::string_view column
     columns.remove_prefix(std::min(end + 1, columns.size()));
     const size_t colon = column.find(':');
     const char kind = column[colon + 1];
-    const bool is_text = kind != 'o' && kind != 'b';
+    const bool is_text = kind != 'o' && kind != 'b' && kind != 'z';
     Type type{.kind = kind == 'b' ? TypeKind::kBoolean : TypeKind::kBigInt};
     if (is_text) type = {.kind = TypeKind::kVarchar, .is_text = true};
+    if (kind == 'z') type = {.kind = TypeKind::kTimestamp, .is_zoned = true};
     if (kind == 'v') type.elements = TypeKind::kSmallInt;
     if (kind == 'w') type.elements = TypeKind::kBigInt;
     if (kind == 'a') type.elements = TypeKind::kVarchar;
@@ -228,6 +230,12 @@ std::vector<SystemTable> define_all() {
       "name:t setting:t unit:t category:t short_desc:t extra_desc:t context:t=user vartype:t source:t "
       "min_val:t max_val:t enumvals:a boot_val:t reset_val:t sourcefile:t sourceline:o pending_restart:b=f",
       server_rows::settings);
+  add("pg_stat_activity",
+      "datid:o datname:t pid:o leader_pid:o usesysid:o=10 usename:t application_name:t= client_addr:t "
+      "client_hostname:t client_port:o backend_start:z xact_start:z query_start:z state_change:z "
+      "wait_event_type:t wait_event:t state:t backend_xid:o backend_xmin:o query_id:o query:t= "
+      "backend_type:t=client_backend",
+      activity_rows::activities);
   add("pg_cursors", "name:t statement:t is_holdable:b is_binary:b is_scrollable:b");
 
   add_schema("schemata",
@@ -295,7 +303,7 @@ std::vector<SystemTable> define_all() {
 const std::vector<SystemTable>& system_tables() {
   static const std::vector<SystemTable> tables = [] {
     std::vector<SystemTable> all = define_all();
-    // A blank, which parts the columns above, stands in one value.
+    // A blank, which parts the columns above, stands in two values.
     int64_t number = 0;
     for (SystemTable& table : all) {
       if (table.has_system_column()) {
@@ -304,8 +312,9 @@ const std::vector<SystemTable>& system_tables() {
       }
       ++number;
       for (Value& value : table.defaults) {
-        if (value.kind() == Value::Kind::kText && value.as_text() == "BASE_TABLE")
-          value = Value::of_text("BASE TABLE");
+        if (value.kind() != Value::Kind::kText) continue;
+        if (value.as_text() == "BASE_TABLE") value = Value::of_text("BASE TABLE");
+        if (value.as_text() == "client_backend") value = Value::of_text("client backend");
       }
     }
     return all;
