@@ -527,7 +527,7 @@ struct RunCommand {
     Json& mix = json["mix"] = Json();
     for (const MixShare& share : workload.mix()) mix[std::string(share.procedure)] = share.percent;
     json["skew"] = workload.skew() ? Json(*workload.skew()) : Json();
-    json["warmup_seconds"] = report.warm_up.seconds;
+    json["warmup_seconds"] = report.warm_up.rule.seconds;
     json["warmup"] = report.warm_up.json();
     json["duration_seconds"] = transactions > 0 ? Json() : Json(duration);
     json["transactions"] = transactions > 0 ? Json(transactions) : Json();

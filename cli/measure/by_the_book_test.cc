@@ -121,7 +121,7 @@ TEST_F(OtherBooks, SmallbankChoosesByItsHotspot) {
   EXPECT_THAT(unmet(audited(*uniform)), ElementsAre("calls on the first 1000 customers"));
   const auto balances =
       *smallbank::Smallbank::make(18'000, {}, 1,
-                                  "balance=16,deposit_checking=14,"
+                                  "balance=18,deposit_checking=12,"
                                   "transact_savings=15,amalgamate=15,write_check=15,send_payment=25");
   EXPECT_THAT(unmet(audited(*balances)), ElementsAre("balance", "deposit_checking"));
 }

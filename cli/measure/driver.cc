@@ -302,9 +302,10 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
     const uint64_t committed = committed_by_all();
     warm_up.look(now, committed, window);
     if (options.progress) {
-      RunProgress progress{.committed = committed,
-                           .per_second = pace.look(now, committed),
-                           .seconds = static_cast<double>(now - start_ns) / 1e9};
+      RunProgress progress;
+      progress.committed = committed;
+      progress.per_second = pace.look(now, committed);
+      progress.seconds = static_cast<double>(now - start_ns) / 1e9;
       if (!options.transactions) progress.seconds_total = warm_up_seconds(window) + options.duration_seconds;
       if (window.counts(now)) progress.measured_seconds = static_cast<double>(now - window.begin_ns()) / 1e9;
       options.progress(progress);

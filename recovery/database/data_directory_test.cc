@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -287,10 +288,11 @@ TEST_F(DataDirectory, ARecoveryThatIsInterruptedReportsItsStage) {
       } else {
         EXPECT_EQ(report.checkpoint.rows, 60000u);
       }
-      if (stages.back() == RecoveryStage::kReplay) EXPECT_LT(replayed, report.log.records) << scheme.name;
+      if (stages.back() == RecoveryStage::kReplay) {
+        EXPECT_LT(replayed, report.log.records) << scheme.name;
+      }
     }
     EXPECT_EQ(stages.front(), RecoveryStage::kCheckpoint);
-    EXPECT_EQ(std::ranges::count(stages, RecoveryStage::kCompilation), 0);
     EXPECT_TRUE(std::ranges::is_sorted(stages) || !scheme.builds_indexes_last) << scheme.name;
   }
   EXPECT_EQ(files(), before);

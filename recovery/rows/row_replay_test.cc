@@ -56,7 +56,9 @@ TEST(InterruptedRowReplay, EndsBeforeItsEnd) {
       ASSERT_TRUE(statistics.ok());
       EXPECT_TRUE(statistics->is_partial);
       EXPECT_LT(statistics->transactions, fixture.records().size());
-      if (asks == 0) EXPECT_EQ(statistics->transactions, 0u);
+      if (asks == 0) {
+        EXPECT_EQ(statistics->transactions, 0u);
+      }
     }
     options.is_interrupted = interrupted_after(1'000'000);
     const std::unique_ptr<Database> database = fixture.before();
