@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/words.h"
 #include "experiments/figure_file.h"
 #include "experiments/plan.h"
 

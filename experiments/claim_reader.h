@@ -3,7 +3,7 @@
 
 #include "experiments/definition.h"
 #include "experiments/plan.h"
-#include "experiments/toml_reader.h"
+#include "measurement/toml/toml_reader.h"
 
 namespace mneme {
 

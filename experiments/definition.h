@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/file_place.h"
+#include "measurement/toml/file_place.h"
 
 namespace mneme {
 

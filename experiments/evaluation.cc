@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "experiments/value.h"
+#include "measurement/result/value.h"
 #include "measurement/statistics/bootstrap.h"
 
 namespace mneme {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/words.h"
 #include "experiments/plan.h"
 
 namespace mneme {

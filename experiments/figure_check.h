@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/axes.h"
-#include "experiments/toml_reader.h"
+#include "measurement/toml/toml_reader.h"
 
 namespace mneme {
 

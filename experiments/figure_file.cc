@@ -8,10 +8,11 @@
 #include <filesystem>
 
 #include "base/file/file.h"
+#include "base/words.h"
 #include "experiments/catalog.h"
 #include "experiments/claim_reader.h"
 #include "experiments/plan.h"
-#include "experiments/value.h"
+#include "measurement/result/value.h"
 
 namespace mneme {
 namespace {

@@ -8,7 +8,8 @@
 #include <sstream>
 
 #include "base/check.h"
-#include "experiments/value.h"
+#include "base/words.h"
+#include "measurement/result/value.h"
 
 namespace mneme {
 namespace {
@@ -78,13 +79,6 @@ std::string option_of(const std::vector<std::string>& words, std::string_view op
 }
 
 }  // namespace
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::istringstream in{std::string(text)};
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {

@@ -74,7 +74,6 @@ std::vector<std::string> typed_commands(const Plan& plan);
 std::vector<std::string> database_names_in(std::string_view command);
 double expected_seconds(std::string_view command);
 
-std::vector<std::string> words_of(std::string_view text);
 // `text` with each `from` replaced.
 std::string replaced(std::string text, std::string_view from, std::string_view to);
 

@@ -7,8 +7,9 @@
 #include <system_error>
 
 #include "base/clock.h"
-#include "experiments/child.h"
+#include "base/words.h"
 #include "experiments/evaluation.h"
+#include "measurement/child/child.h"
 #include "measurement/machine/host.h"
 
 namespace mneme {

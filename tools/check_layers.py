@@ -41,7 +41,7 @@ ROOMS = {
     "recovery": ["log", "rows", "calls", "demand", "database", "standby"],
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
-    "measurement": ["machine", "latency", "statistics", "comparison"],
+    "measurement": ["machine", "latency", "statistics", "comparison", "toml", "child", "result"],
     "cli": ["output", "option", "measure", "bench", "crash", "acid", "shell", "command"],
     "lab": ["", "platform"],
     "course": [""],  # and a room for each chapter, which sees no other chapter's

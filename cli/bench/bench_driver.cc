@@ -10,7 +10,7 @@
 
 #include "base/cache_line.h"
 #include "base/clock.h"
-#include "cli/bench/call_window.h"
+#include "cli/bench/client_tally.h"
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/interpreter/call_text.h"
 
@@ -21,6 +21,10 @@ namespace {
 constexpr uint32_t kMostBenchAttempts = 1000;
 constexpr uint64_t kNoArrival = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kLongestSleepNs = 10'000'000;
+
+uint64_t bench_ns(double seconds) {
+  return static_cast<uint64_t>(seconds * 1e9);
+}
 
 struct SharedBench {
   std::atomic<bool> failed{false};  // a client has: the others end; relaxed, nothing is handed over by it
@@ -65,7 +69,7 @@ class BenchClient {
     return {};
   }
 
-  void run(const CallWindow& window, uint64_t start_ns) {
+  void run(const MeasuredWindow& window, uint64_t start_ns) {
     tally_.emplace(window, program_.procedures.size());
     window_ = &window;
     if (options_.rate) {
@@ -197,7 +201,7 @@ class BenchClient {
   const uint32_t number_;
   const std::unique_ptr<CallGenerator> generator_;
   std::unique_ptr<TargetConnection> connection_;
-  const CallWindow* window_ = nullptr;
+  const MeasuredWindow* window_ = nullptr;
   std::optional<ClientTally> tally_;
   uint64_t call_limit_ = std::numeric_limits<uint64_t>::max();
   uint64_t interval_ns_ = 0;
@@ -238,9 +242,9 @@ Result<RoundReport> drive_target(const Workload& workload, const Program& progra
     RETURN_IF_ERROR((*clients.back())->connect(target));
   }
   const uint64_t start_ns = monotonic_ns();
-  std::optional<double> duration;
-  if (!options.transactions) duration = options.duration_seconds;
-  const CallWindow window(start_ns, options.warmup_seconds, duration);
+  std::optional<uint64_t> duration_ns;
+  if (!options.transactions) duration_ns = bench_ns(options.duration_seconds);
+  MeasuredWindow window(start_ns, bench_ns(options.warm_up.seconds), duration_ns);
   std::atomic<uint32_t> running{options.clients};
   std::vector<std::thread> threads;
   for (auto& client : clients) {
@@ -249,13 +253,16 @@ Result<RoundReport> drive_target(const Workload& workload, const Program& progra
       running.fetch_sub(1, std::memory_order_release);
     });
   }
-  std::optional<double> seconds_total;
-  if (duration) seconds_total = options.warmup_seconds + *duration;
+  WarmUpWatch warm_up(options.warm_up, start_ns);
   while (running.load(std::memory_order_acquire) > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const uint64_t now = monotonic_ns();
+    const uint64_t done = shared.acknowledged.load(std::memory_order_relaxed);
+    warm_up.look(now, done, window);
     if (!options.progress) continue;
     const double seconds = seconds_since(start_ns);
-    const uint64_t done = shared.acknowledged.load(std::memory_order_relaxed);
+    std::optional<double> seconds_total;
+    if (duration_ns) seconds_total = warm_up_seconds(window) + options.duration_seconds;
     options.progress({done, seconds > 0 ? static_cast<double>(done) / seconds : 0, seconds_total, seconds});
   }
   for (std::thread& thread : threads) thread.join();
@@ -268,7 +275,8 @@ Result<RoundReport> drive_target(const Workload& workload, const Program& progra
     tally.merge((*client)->tally());
     report.conserved += (*client)->conserved();
   }
-  report.seconds = window.seconds(tally.last_end_ns(), stopped_ns);
+  report.warm_up = warm_up.report(window);
+  report.seconds = window.measured_seconds(tally.last_end_ns(), stopped_ns);
   report.throughput_per_second = tally.per_second(report.seconds);
   report.procedures = tally.procedures();
   report.rollbacks = tally.rollbacks();

@@ -22,6 +22,7 @@
 
 #include "cli/bench/target_connection.h"
 #include "cli/measure/driver.h"
+#include "cli/measure/warm_up.h"
 #include "engine/schema/value.h"
 #include "procedures/binder/program.h"
 #include "workloads/shared/workload.h"
@@ -32,7 +33,7 @@ struct BenchOptions {
   uint32_t clients = 1;
   double duration_seconds = 10;
   std::optional<uint64_t> transactions;  // in place of a duration: how many calls, over all clients
-  double warmup_seconds = 0;
+  WarmUpRule warm_up;                    // not measured
   std::optional<double> rate;            // open loop: calls a second, over all clients
   std::string isolation;                 // of the sessions; empty: the server's own
   std::function<bool()> is_interrupted;  // asked often; the clients end after the call that they make
@@ -45,6 +46,7 @@ struct BenchOptions {
 
 struct RoundReport {
   double seconds = 0;
+  WarmUpReport warm_up;
   std::vector<double> throughput_per_second;  // of each whole second
   std::vector<ProcedureReport> procedures;    // by ProcedureId
   std::map<std::string, uint64_t> rollbacks;  // user aborts by SQLSTATE

@@ -37,6 +37,7 @@ Json procedures_json(const BenchReport& report, const RoundReport& round) {
 Json round_json(const BenchReport& report, const RoundReport& round) {
   const ProcedureReport total = round.total();
   return {{"seconds", round.seconds},
+          {"warmup", round.warm_up.json()},
           {"committed", total.committed},
           {"aborted", total.aborted},
           {"user_aborts", total.user_aborts},
@@ -176,6 +177,7 @@ std::string BenchReport::text() const {
     for (size_t i = 0; i < all.procedures.size(); ++i) row(procedures[i], all.procedures[i]);
     row("all", all.total());
     text += table_text(rows);
+    for (const RoundReport& round : target.rounds) text += round.warm_up.text();
     if (target.checks) {
       for (const Check& check : *target.checks)
         text += fmt::format("  {} {}: {}\n", check.ok ? "holds:" : "BROKEN:", check.name, check.detail);

@@ -4,7 +4,7 @@
 
 #include "cli/bench/bench_driver.h"
 #include "cli/bench/bench_report.h"
-#include "cli/bench/call_window.h"
+#include "cli/bench/client_tally.h"
 #include "cli/bench/copy_text.h"
 #include "cli/bench/target_connection.h"
 #include "cli/bench/target_database.h"
@@ -106,8 +106,8 @@ TEST(BenchDifference, NamesTheKeyAndTheColumns) {
   EXPECT_EQ(difference_of(table, key, nullptr, &one), "only the second has the row of id '7'");
 }
 
-TEST(CallWindow, CountsWhatEndsInItAndBehindIt) {
-  const CallWindow window(kBenchSecond, /*warmup_seconds=*/1, /*duration_seconds=*/2);
+TEST(ClientTally, CountsWhatEndsInTheWindowAndBehindIt) {
+  const MeasuredWindow window(kBenchSecond, /*warmup_ns=*/kBenchSecond, /*duration_ns=*/2 * kBenchSecond);
   ClientTally tally(window, 1);
   tally.committed(0, kBenchSecond, 2 * kBenchSecond - 1);  // ends in the warm-up
   tally.conflicted(0, 2 * kBenchSecond - 1);               // likewise
@@ -124,25 +124,13 @@ TEST(CallWindow, CountsWhatEndsInItAndBehindIt) {
   EXPECT_EQ(procedure.user_aborts, 1u);
   EXPECT_EQ(procedure.latency_ns.max(), kBenchSecond);
   EXPECT_EQ(tally.rollbacks().at("P0001"), 1u);
-  const double seconds = window.seconds(tally.last_end_ns(), 5 * kBenchSecond);
+  const double seconds = window.measured_seconds(tally.last_end_ns(), 5 * kBenchSecond);
   EXPECT_DOUBLE_EQ(seconds, 2.5);
   EXPECT_EQ(tally.per_second(seconds), (std::vector<double>{1, 1}));
 }
 
-TEST(CallWindow, ThatIsCutShortEndsThere) {
-  const CallWindow window(kBenchSecond, 1, 10);
-  EXPECT_DOUBLE_EQ(window.seconds(3 * kBenchSecond, 4 * kBenchSecond), 2);
-  EXPECT_DOUBLE_EQ(window.seconds(0, kBenchSecond + 5), 0);  // in the warm-up
-}
-
-TEST(CallWindow, WithoutAnEndIsAsLongAsItsCalls) {
-  const CallWindow window(kBenchSecond, 0, std::nullopt);
-  EXPECT_TRUE(window.may_begin(1'000'000 * kBenchSecond));
-  EXPECT_DOUBLE_EQ(window.seconds(3 * kBenchSecond, 4 * kBenchSecond), 3);
-}
-
 TEST(ClientTally, IsMergedSecondBySecond) {
-  const CallWindow window(0, 0, 3);
+  const MeasuredWindow window(0, 0, 3 * kBenchSecond);
   ClientTally one(window, 2), other(window, 2);
   one.committed(0, 0, 5);
   other.committed(1, 0, 2 * kBenchSecond);

@@ -30,7 +30,8 @@ struct BenchCommand {
   uint32_t clients = 1;
   double duration = 10;
   uint64_t transactions = 0;
-  double warmup = 0;
+  std::string warmup = "0";
+  double warmup_limit = kWarmUpLimitSeconds;
   double rate = 0;
   bool no_load = false;
   bool reload = false;
@@ -51,6 +52,10 @@ struct BenchCommand {
       provenance_.hide(text, target->shown);
       targets.push_back(*std::move(target));
     }
+    const Result<WarmUpRule> warm_up =
+        warm_up_rule(warmup, warmup_limit, command.count("--warmup-limit") > 0);
+    if (!warm_up) return warm_up.error();
+    report_.options.warm_up = *warm_up;
     const bool is_serial = clients == 1 && transactions > 0;
     report_.compares_tables =
         final_tables == "tables" || (final_tables == "auto" && is_serial && targets.size() > 1);
@@ -86,7 +91,6 @@ struct BenchCommand {
     report_.options.clients = clients;
     report_.options.duration_seconds = duration;
     if (transactions > 0) report_.options.transactions = transactions;
-    report_.options.warmup_seconds = warmup;
     if (rate > 0) report_.options.rate = rate;
     if (isolation != "default") {
       report_.options.isolation = isolation;
@@ -259,6 +263,7 @@ void add_bench_command(CLI::App& program, Action& chosen) {
   take("--duration", command->duration);
   take("--transactions", command->transactions);
   take("--warmup", command->warmup);
+  take("--warmup-limit", command->warmup_limit);
   take("--rate", command->rate);
   take("--no-load", command->no_load);
   take("--reload", command->reload);

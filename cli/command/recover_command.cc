@@ -15,6 +15,7 @@
 #include "cli/option/option_table.h"
 #include "cli/option/output_options.h"
 #include "cli/option/workload_settings.h"
+#include "cli/output/interrupt.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/provenance.h"
@@ -89,6 +90,8 @@ struct RecoverCommand {
     const bool is_off = output.quiet() && command.count("--progress") == 0;
     Progress progress(is_off ? ProgressStyle::kOff : *style);
     show_progress(options, progress);
+    const Interrupt interrupt;
+    options.replay.is_interrupted = Interrupt::has_come;
     MachineCosts machine;
     SingleThread single_thread;
     if (!simulate_cores.empty()) {
@@ -108,12 +111,13 @@ struct RecoverCommand {
     if (!recovered) return recovered.error();
     const RecoveryReport& report = recovered->report;
     std::optional<DemandStudy> study;
-    if (recovered->rest != nullptr) {
-      Result<DemandStudy> studied = study_demand(*recovered, workload->get(), on_demand);
+    if (recovered->rest != nullptr && !report.interrupted_in) {
+      Result<DemandStudy> studied = study_demand(*recovered, workload->get(), on_demand, Interrupt::has_come);
       if (!studied) return studied.error();
       study = *std::move(studied);
     }
     for (const std::string& notice : report.notices) output.notice(notice);
+    if (report.interrupted_in) return tell_partial(*recovered, study, progress, provenance);
     const std::string digest = digest_text(*recovered->database, threads);
     Json json = recovery_json(report, digest);
     json["memory_bytes"] = recovered->database->memory_bytes();
@@ -155,6 +159,25 @@ struct RecoverCommand {
   }
 
  private:
+  // An interrupted recovery has come to no database: it has no digest, no timeline and no simulation.
+  Result<void> tell_partial(const RecoveredDatabase& recovered, const std::optional<DemandStudy>& study,
+                            Progress& progress, const Provenance& provenance) const {
+    const RecoveryReport& report = recovered.report;
+    output.notice("the recovery was interrupted: this is what it had come to");
+    progress.result({{"event", "interrupted"},
+                     {"stage", name_of(*report.interrupted_in)},
+                     {"applied", report.replay.statistics.transactions},
+                     {"total_seconds", report.total_seconds}});
+    output.text(recovery_text(report, ""));
+    Json json = recovery_json(report, "");
+    if (study) {
+      output.text(fmt::format("  on demand: {:.0f}% of the rest was settled\n", *study->settled_share * 100));
+      json["on_demand"] = {{"settled_share", *study->settled_share}};
+    }
+    provenance.add_to(json);
+    return output.json(json);
+  }
+
   // Whose calls ask for rows; none where nobody asks.
   Result<std::unique_ptr<Workload>> asking_workload() const {
     if (on_demand == 0) return std::unique_ptr<Workload>();
@@ -177,6 +200,7 @@ struct RecoverCommand {
       }
       const Result<RecoveredDatabase> recovered = recover(directory, options);
       if (!recovered) return recovered.error();
+      if (recovered->report.interrupted_in) break;  // the recovery that comes last ends likewise
       (is_whole ? measured.whole_seconds : measured.slices_seconds) = recovered->report.replay.seconds;
     }
     progress.say("one thread, step by step");

@@ -11,6 +11,7 @@
 #include "cli/measure/by_the_book.h"
 #include "cli/measure/demand_study.h"
 #include "cli/measure/driver.h"
+#include "cli/measure/growth.h"
 #include "cli/measure/metrics_page.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/measure/second_by_second.h"
@@ -51,10 +52,12 @@ struct RunCommand {
   std::string scheme;  // of --resume; empty: the default one
   double duration = 10;
   uint64_t transactions = 0;
-  double warmup = 0;
+  std::string warmup = "0";
+  double warmup_limit = kWarmUpLimitSeconds;
   double rate = 0;
   std::string arrivals = "uniform";
   uint32_t terminals = 0;
+  bool audit = false;
   std::optional<uint16_t> metrics;
   std::string histogram;
   ExecutionOption execution;
@@ -99,7 +102,10 @@ struct RunCommand {
     options.session.prefetch = prefetch == "on";
     options.commit = *mode;
     options.duration_seconds = duration;
-    options.warmup_seconds = warmup;
+    const Result<WarmUpRule> warm_up =
+        warm_up_rule(warmup, warmup_limit, command.count("--warmup-limit") > 0);
+    if (!warm_up) return warm_up.error();
+    options.warm_up = *warm_up;
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
     const Result<ArrivalKind> wanted_arrivals = arrival_kind(arrivals);
@@ -242,8 +248,19 @@ struct RunCommand {
                      static_cast<double>(database.memory_bytes()));
         });
     if (!page) return page.error();
-    options.progress = [&progress, &committed](const RunProgress& run) {
+    Growth growth;
+    const auto measure_growth = [&database, durable] {
+      GrowthSample sample;
+      if (durable != nullptr) sample.log_bytes = durable->working().log().counters().log_bytes;
+      sample.memory_bytes = database.memory_bytes();
+      for (uint32_t t = 0; t < database.table_count(); ++t)
+        sample.row_slots += database.table(TableId{t}).rows().slot_end();
+      sample.resident_bytes = resident_bytes();
+      return sample;
+    };
+    options.progress = [&](const RunProgress& run) {
       committed.store(run.committed, std::memory_order_relaxed);
+      if (run.measured_seconds > 0) growth.look(run.measured_seconds, measure_growth);
       if (!run.seconds_total || run.per_second == 0) return progress.update({.done = run.committed});
       progress.update(
           {.done = run.committed, .pace = Progress::Pace{run.per_second, *run.seconds_total - run.seconds}});
@@ -257,6 +274,7 @@ struct RunCommand {
     progress.finish();
     if (durable != nullptr) RETURN_IF_ERROR(durable->working().finish_recovery());
     if (!report) return report.error();
+    growth.finish(report->seconds, measure_growth);
     if (!histogram.empty()) {
       RETURN_IF_ERROR(write_user_file("the latencies", histogram, histogram_log(*report, program)));
     }
@@ -283,17 +301,20 @@ struct RunCommand {
                       "before, and grow with the run",
                       thousands(static_cast<uint64_t>(rate))));
     }
-    if (report->seconds == 0 && warmup > 0 && !report->is_partial) {
+    if (report->seconds == 0 && report->warm_up.seconds > 0 && !report->is_partial) {
       output.notice(
           "the run ended within its warm-up, so that nothing was measured: raise --transactions, or lower "
           "--warmup");
     }
-    const BookReport book = by_the_book(workload, program, report->procedures, report->seconds,
-                                        settings.options.scale, terminals);
+    BookReport book = by_the_book(workload, program, report->procedures, report->seconds,
+                                  settings.options.scale, terminals);
+    if (audit) add_choices(book, workload, threads, options.incarnation);
     output.text(text_of(program, *report, book, counters, state));
+    output.text(growth.text(throughput_per_second(*report)));
     Json json = json_of(program, *report, counters, state);
+    json["growth"] = growth.json(throughput_per_second(*report));
     json["by_the_book"] = book.json();
-    add_settings(json, workload);
+    add_settings(json, workload, *report);
     provenance_.add_to(json, settings.options.seed);
     if (resume) {
       const RecoveryReport& recovered = durable->recovered();
@@ -349,7 +370,8 @@ struct RunCommand {
                                    settings.name, thousands(static_cast<uint64_t>(tps(report))),
                                    report.seconds, counted(threads, "thread"), name_of(state.execution));
     text += table_text(rows);
-    text += book.text(terminals > 0);
+    text += report.warm_up.text();
+    text += book.text(audit || terminals > 0);
     if (!content.is_off()) {
       const Histogram& flushes = counters.flusher.flush_ns;
       text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {}", bytes_text(counters.log_bytes),
@@ -461,7 +483,7 @@ struct RunCommand {
         {"user_aborts", total.user_aborts},
         {"aborts_by_cause", causes_json(total)},
         {"throughput_tps", tps(report)},
-        {"throughput_per_second", throughput_per_second_json(report)},
+        {"throughput_per_second", throughput_per_second(report)},
         {"per_second", per_second_json(report)},
         {"stalls", mneme::json_of(report.stalls)},
         {"rate", rate > 0 ? Json(rate) : Json()},
@@ -499,13 +521,14 @@ struct RunCommand {
   }
 
   // What the run was asked for, besides what the result has above.
-  void add_settings(Json& json, const Workload& workload) const {
+  void add_settings(Json& json, const Workload& workload, const RunReport& report) const {
     Json& options = json["workload_options"] = settings.attributes();
     options.erase("workload");
     Json& mix = json["mix"] = Json();
     for (const MixShare& share : workload.mix()) mix[std::string(share.procedure)] = share.percent;
     json["skew"] = workload.skew() ? Json(*workload.skew()) : Json();
-    json["warmup_seconds"] = warmup;
+    json["warmup_seconds"] = report.warm_up.rule.seconds;
+    json["warmup"] = report.warm_up.json();
     json["duration_seconds"] = transactions > 0 ? Json() : Json(duration);
     json["transactions"] = transactions > 0 ? Json(transactions) : Json();
   }
@@ -545,9 +568,11 @@ void add_run_command(CLI::App& program, Action& chosen) {
   take("--duration", command->duration);
   take("--transactions", command->transactions);
   take("--warmup", command->warmup);
+  take("--warmup-limit", command->warmup_limit);
   take("--rate", command->rate);
   take("--arrivals", command->arrivals);
   take("--terminals", command->terminals);
+  take("--audit", command->audit);
   take("--metrics", command->metrics);
   take("--histogram", command->histogram);
   command->content.add_options(*app);

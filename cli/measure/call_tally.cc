@@ -5,8 +5,8 @@
 namespace mneme {
 
 double MeasuredWindow::measured_seconds(uint64_t last_end_ns, uint64_t now_ns) const {
-  const uint64_t end = std::max(std::min(now_ns, end_ns_), last_end_ns);
-  return end > begin_ns_ ? static_cast<double>(end - begin_ns_) / 1e9 : 0;
+  const uint64_t end = std::max(std::min(now_ns, end_ns()), last_end_ns);
+  return end > begin_ns() ? static_cast<double>(end - begin_ns()) / 1e9 : 0;
 }
 
 void ProcedureReport::add(const ProcedureReport& other) {
@@ -32,6 +32,7 @@ void CallTally::conflicted(size_t procedure, uint32_t attempts, const ConflictCo
 }
 
 void CallTally::ended(size_t procedure, bool committed, uint64_t begin_ns, uint64_t now_ns) {
+  if (committed) committed_.store(committed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (!window_.counts(now_ns)) return;
   last_end_ns_ = now_ns;
   ProcedureReport& report = procedures_[procedure];
@@ -42,7 +43,6 @@ void CallTally::ended(size_t procedure, bool committed, uint64_t begin_ns, uint6
   ++report.committed;
   report.latency_ns.record(now_ns - begin_ns);
   series_.record(window_.second_of(now_ns), by_procedure_ ? procedure : 0, now_ns - begin_ns);
-  committed_.store(committed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 }  // namespace mneme

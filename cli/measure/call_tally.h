@@ -7,7 +7,8 @@
 //             last of them has ended, in seconds past the window's.
 // Invariants  the calls of all seconds together are all that are counted.
 // Units       nanoseconds of the monotonic clock, which the caller reads: neither class looks at a clock.
-// Threads     a window is constant; a tally has one owner, but for committed().
+// Threads     a window's begin may be brought forward by one thread, while others ask; a tally has one owner,
+//             but for committed().
 #pragma once
 
 #include <atomic>
@@ -26,15 +27,22 @@ class MeasuredWindow {
  public:
   // Without a duration it has no end.
   MeasuredWindow(uint64_t start_ns, uint64_t warmup_ns, std::optional<uint64_t> duration_ns)
-      : begin_ns_(start_ns + warmup_ns), end_ns_(duration_ns ? begin_ns_ + *duration_ns : kNever) {}
+      : start_ns_(start_ns), duration_ns_(duration_ns), begin_ns_(start_ns + warmup_ns) {}
 
-  uint64_t begin_ns() const { return begin_ns_; }
+  // Lets the window begin then, if that is earlier. A time that is yet to come, so that all threads know of
+  // it by then.
+  void begin_at(uint64_t ns) {
+    if (ns < begin_ns()) begin_ns_.store(ns, std::memory_order_relaxed);
+  }
+
+  uint64_t start_ns() const { return start_ns_; }
+  uint64_t begin_ns() const { return begin_ns_.load(std::memory_order_relaxed); }
   // Whether a call may begin.
-  bool may_begin(uint64_t now_ns) const { return now_ns < end_ns_; }
+  bool may_begin(uint64_t now_ns) const { return now_ns < end_ns(); }
   // Whether what ends now counts.
-  bool counts(uint64_t now_ns) const { return now_ns >= begin_ns_; }
+  bool counts(uint64_t now_ns) const { return now_ns >= begin_ns(); }
   // The second, from 0, of an end that counts.
-  size_t second_of(uint64_t now_ns) const { return (now_ns - begin_ns_) / kSecondNs; }
+  size_t second_of(uint64_t now_ns) const { return (now_ns - begin_ns()) / kSecondNs; }
   // The length of what was measured, if the last call that counts ended at `last_end_ns`, 0 if none did, and
   // the run at `now_ns`: all of the window, and the time in which late calls ended.
   double measured_seconds(uint64_t last_end_ns, uint64_t now_ns) const;
@@ -43,8 +51,12 @@ class MeasuredWindow {
   static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
   static constexpr uint64_t kSecondNs = 1'000'000'000;
 
-  uint64_t begin_ns_;
-  uint64_t end_ns_;
+  uint64_t end_ns() const { return duration_ns_ ? begin_ns() + *duration_ns_ : kNever; }
+
+  const uint64_t start_ns_;
+  const std::optional<uint64_t> duration_ns_;
+  // Relaxed: it carries nothing else.
+  std::atomic<uint64_t> begin_ns_;
 };
 
 struct ProcedureReport {
@@ -71,7 +83,7 @@ class CallTally {
   LatencySeries& series() { return series_; }
   // When the last call that counts ended; 0: none did.
   uint64_t last_end_ns() const { return last_end_ns_; }
-  // Any thread may look.
+  // Calls that were committed, the warm-up's included. Any thread may look.
   uint64_t committed() const { return committed_.load(std::memory_order_relaxed); }
 
  private:

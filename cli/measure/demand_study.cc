@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -34,9 +36,9 @@ class StudyWorker {
         interpreter_(recovered.database->schema()),
         transaction_(*recovered.database, recovered.database->worker(WorkerId{number})) {}
 
-  // Until all is settled, and for one call at least.
-  void run(uint64_t begin_ns) {
-    for (uint64_t position = 0; ended_.empty() || !rest_.is_settled(); ++position) {
+  // Until all is settled, and for one call at least, or until it is interrupted.
+  void run(uint64_t begin_ns, const std::function<bool()>& is_interrupted) {
+    for (uint64_t position = 0; (ended_.empty() || !rest_.is_settled()) && !is_interrupted(); ++position) {
       const Call& call = generator_->call(position);
       transaction_.begin();
       const Outcome outcome =
@@ -65,7 +67,8 @@ class StudyWorker {
 
 }  // namespace
 
-Result<DemandStudy> study_demand(RecoveredDatabase& recovered, const Workload* workload, uint32_t workers) {
+Result<DemandStudy> study_demand(RecoveredDatabase& recovered, const Workload* workload, uint32_t workers,
+                                 const std::function<bool()>& is_interrupted) {
   RecoveryReport& report = recovered.report;
   DemandRecovery& rest = *recovered.rest;
   OrderLog order(report.log.end);
@@ -77,15 +80,23 @@ Result<DemandStudy> study_demand(RecoveredDatabase& recovered, const Workload* w
   std::vector<std::thread> threads;
   for (uint32_t w = 0; w < workers; ++w) {
     made.push_back(std::make_unique<StudyWorker>(recovered, *workload, w, workers));
-    threads.emplace_back([begin_ns, &worker = *made.back()] { worker.run(begin_ns); });
+    threads.emplace_back(
+        [begin_ns, &worker = *made.back(), &is_interrupted] { worker.run(begin_ns, is_interrupted); });
   }
   for (std::thread& thread : threads) thread.join();
-  RETURN_IF_ERROR(rest.finish());
-  report.replay.seconds = rest.report().seconds;
-  report.replay.statistics = rest.report().statistics;
-  report.total_seconds = opened_seconds + rest.report().seconds;
-
+  while (!rest.is_settled() && !rest.has_failed() && !is_interrupted())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   DemandStudy study;
+  if (rest.is_settled() || rest.has_failed()) {
+    RETURN_IF_ERROR(rest.finish());
+    report.replay.seconds = rest.report().seconds;
+    report.replay.statistics = rest.report().statistics;
+    report.total_seconds = opened_seconds + rest.report().seconds;
+  } else {
+    study.settled_share = rest.settled_share();
+    report.interrupted_in = RecoveryStage::kReplay;
+    report.total_seconds = opened_seconds + seconds_from(begin_ns);
+  }
   std::vector<uint64_t> steps;
   for (const auto& worker : made) {
     for (const double second : worker->ended()) {

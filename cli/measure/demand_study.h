@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@
 namespace mneme {
 
 struct DemandStudy {
+  // It was interrupted: so much of the rest had been settled. The rest goes on until `recovered` is
+  // destroyed.
+  std::optional<double> settled_share;
   uint64_t calls = 0;                                       // that ran to their end
   std::optional<double> first_transaction_seconds;          // when the first one had
   std::vector<std::pair<double, double>> calls_per_second;  // by time: of steps of kStep
@@ -27,8 +31,10 @@ struct DemandStudy {
 };
 
 // `recovered`: with a rest. `workload`: nullptr where `workers` is 0, and nobody asks. Starts the rest, and
-// returns when it is settled; the report then has the replay's statistics and seconds.
-Result<DemandStudy> study_demand(RecoveredDatabase& recovered, const Workload* workload, uint32_t workers);
+// returns when it is settled, or once `is_interrupted`, which it asks often, returns true. The report has the
+// replay's statistics and seconds, if it is settled.
+Result<DemandStudy> study_demand(RecoveredDatabase& recovered, const Workload* workload, uint32_t workers,
+                                 const std::function<bool()>& is_interrupted);
 
 Json demand_json(const DemandReport& report);
 std::string demand_text(const DemandReport& report);

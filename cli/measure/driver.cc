@@ -257,8 +257,8 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
   const uint64_t start_ns = monotonic_ns();
   std::optional<uint64_t> duration_ns;
   if (!options.transactions) duration_ns = ns_of(options.duration_seconds);
-  Shared shared{start_ns, MeasuredWindow(start_ns, ns_of(options.warmup_seconds), duration_ns)};
-  const MeasuredWindow& window = shared.window;
+  Shared shared{start_ns, MeasuredWindow(start_ns, ns_of(options.warm_up.seconds), duration_ns)};
+  MeasuredWindow& window = shared.window;
 
   std::vector<std::unique_ptr<CachePadded<DriverWorker>>> workers;
   for (uint32_t i = 0; i < database.worker_count(); ++i) {
@@ -277,9 +277,8 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
     });
   }
 
-  std::optional<double> seconds_total;
-  if (!options.transactions) seconds_total = options.warmup_seconds + options.duration_seconds;
-  Pace pace(window.begin_ns());
+  WarmUpWatch warm_up(options.warm_up, start_ns);
+  Pace pace(start_ns);
   const auto committed_by_all = [&] {
     uint64_t committed = 0;
     for (auto& worker : workers) committed += (*worker)->tally().committed();
@@ -300,10 +299,16 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
       is_partial = true;
       shared.stop.store(true, std::memory_order_relaxed);
     }
+    const uint64_t committed = committed_by_all();
+    warm_up.look(now, committed, window);
     if (options.progress) {
-      const uint64_t committed = committed_by_all();
-      options.progress(
-          {committed, pace.look(now, committed), seconds_total, static_cast<double>(now - start_ns) / 1e9});
+      RunProgress progress;
+      progress.committed = committed;
+      progress.per_second = pace.look(now, committed);
+      progress.seconds = static_cast<double>(now - start_ns) / 1e9;
+      if (!options.transactions) progress.seconds_total = warm_up_seconds(window) + options.duration_seconds;
+      if (window.counts(now)) progress.measured_seconds = static_cast<double>(now - window.begin_ns()) / 1e9;
+      options.progress(progress);
     }
     due_ns = monotonic_ns() + kLookNs;
   }
@@ -313,6 +318,7 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
   RunReport report;
   if (kept_off.load(std::memory_order_relaxed)) report.cores_kept_off = options.interrupted_cores;
   report.is_partial = is_partial;
+  report.warm_up = warm_up.report(window);
   report.measured_from_ns = window.begin_ns();
   report.processor_seconds =
       static_cast<double>(process_processor_ns() - processor_from_ns.value_or(process_processor_ns())) / 1e9;

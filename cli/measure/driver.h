@@ -10,7 +10,8 @@
 //             become durable. sync: it waits for each, and the log hurries. group: it waits for each, and the
 //             log gathers what other workers commit meanwhile. async: it acknowledges at once, and may lose
 //             what it acknowledged.
-// Window      which calls count, and in which second: cli/measure/call_tally.h.
+// Window      which calls count, and in which second: cli/measure/call_tally.h; when it begins:
+//             cli/measure/warm_up.h.
 // Invariants  when run() returns, every committed call has been acknowledged.
 // Threads     one a worker, and the caller's, which shows progress. Workers keep off the cores that the log's
 //             device interrupts (base/interrupted_cores.h), if there are enough others.
@@ -26,6 +27,7 @@
 #include "cli/measure/arrivals.h"
 #include "cli/measure/call_tally.h"
 #include "cli/measure/terminals.h"
+#include "cli/measure/warm_up.h"
 #include "engine/transaction/database.h"
 #include "measurement/latency/latency_series.h"
 #include "measurement/machine/stalls.h"
@@ -43,13 +45,14 @@ struct RunProgress {
   double per_second = 0;                // in the last whole second
   std::optional<double> seconds_total;  // of a run that has a duration, the warm-up included
   double seconds = 0;
+  double measured_seconds = 0;  // of them, behind the warm-up
 };
 
 struct DriverOptions {
   CommitMode commit = CommitMode::kPipelined;
   double duration_seconds = 10;
   std::optional<uint64_t> transactions;  // in place of a duration: how many calls, over all workers
-  double warmup_seconds = 0;             // not measured
+  WarmUpRule warm_up;                    // not measured
   std::optional<double> rate;            // open loop: so many calls a second, over all workers
   ArrivalKind arrivals = ArrivalKind::kUniform;
   uint64_t arrival_seed = 1;
@@ -64,6 +67,7 @@ struct DriverOptions {
 
 struct RunReport {
   double seconds = 0;
+  WarmUpReport warm_up;
   uint64_t measured_from_ns = 0;  // monotonic_ns()
   double processor_seconds = 0;   // of the whole process meanwhile, what the system did for it included
   std::vector<ProcedureReport> procedures;  // by ProcedureId

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -22,16 +20,6 @@ namespace {
 constexpr double kNanosecond = 1e-9;
 // A client that connects and says nothing keeps one of them, for the library's time-out.
 constexpr size_t kThreads = 4;
-
-// What /proc says of this process now. 0: nothing.
-double resident_bytes() {
-  unsigned long pages = 0, resident = 0;
-  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%lu %lu", &pages, &resident) != 2) resident = 0;
-    std::fclose(file);
-  }
-  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
 
 }  // namespace
 
@@ -69,7 +57,8 @@ void add_process(MetricList& list) {
   list.info("mneme_build_info", "The program's version.", "version", std::string(this_build().version));
   list.counter("process_cpu_seconds_total", "Processor time, the system's for this process included.",
                static_cast<double>(process_processor_ns()) * kNanosecond);
-  list.gauge("process_resident_memory_bytes", "Memory of this process.", resident_bytes());
+  list.gauge("process_resident_memory_bytes", "Memory of this process.",
+             static_cast<double>(resident_bytes()));
 }
 
 void add_log(MetricList& list, const DirectoryLog& log) {

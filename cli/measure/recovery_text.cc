@@ -74,6 +74,15 @@ Json breakdown_json(const RecoveryReport& report) {
   return json;
 }
 
+// What an interrupted recovery had replayed.
+std::string partial_text(const RecoveryReport& report) {
+  const ReplayStatistics& done = report.replay.statistics;
+  std::string text = fmt::format("  applied {} of the {} that the log holds", thousands(done.transactions),
+                                 counted(report.log.records, "record"));
+  if (done.replayed_to) text += fmt::format(", all up to LSN {}", done.replayed_to->value);
+  return text + "; the directory was not changed\n";
+}
+
 }  // namespace
 
 uint32_t default_threads() {
@@ -101,7 +110,11 @@ std::string digest_text(const Database& database, uint32_t threads) {
 
 std::string recovery_text(const RecoveryReport& report, const std::string& digest) {
   const std::string scheme(report.scheme->name);
-  std::string text = fmt::format("Recovered by {} with {}\n", scheme, counted(report.threads, "thread"));
+  const std::string threads = counted(report.threads, "thread");
+  std::string text = report.interrupted_in
+                         ? fmt::format("Recovery by {} with {}, interrupted in the stage {}\n", scheme,
+                                       threads, name_of(*report.interrupted_in))
+                         : fmt::format("Recovered by {} with {}\n", scheme, threads);
   std::vector<std::vector<std::string>> rows = {
       {"manifest", seconds_text(report.opening.manifest_seconds), ""},
       {"catalog", seconds_text(report.opening.catalog_seconds), ""},
@@ -129,6 +142,7 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
                         counted(report.log.holes, "hole"), bytes_text(report.log.hole_bytes));
   }
   text += breakdown_text(report.replay.thread_times);
+  if (report.interrupted_in) return text + partial_text(report);
   text += fmt::format("  applied {}, skipped {}, state digest {}, log ends at LSN {}\n",
                       thousands(report.replay.statistics.transactions), thousands(report.log.skipped), digest,
                       report.log.end.value);
@@ -137,42 +151,48 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
 
 Json recovery_json(const RecoveryReport& report, const std::string& digest) {
   const bool runs_calls = report.scheme->replays_calls();
-  Json json = {{"command", "recover"},
-               {"scheme", std::string(report.scheme->name)},
-               {"replay", runs_calls ? Json(std::string(name_of(report.replay.level))) : Json()},
-               {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.replay.order)))},
-               {"threads", report.threads},
-               {"execution", runs_calls ? Json(std::string(name_of(report.code.execution))) : Json()},
-               {"manifest_seconds", report.opening.manifest_seconds},
-               {"catalog_seconds", report.opening.catalog_seconds},
-               {"checkpoint_seconds", report.checkpoint.seconds},
-               {"checkpoint_bytes", report.checkpoint.bytes},
-               {"checkpoint_lsn", report.checkpoint.lsn.value},
-               {"log_load_seconds", report.log.seconds},
-               {"log_bytes", report.log.record_bytes},
-               {"log_file_bytes", report.log.file_bytes},
-               {"log_memory_bytes", report.log.memory_bytes},
-               {"dropped_bytes", report.log.dropped_bytes},
-               {"dropped_reason", report.log.dropped_reason},
-               {"log_holes", report.log.holes},
-               {"log_hole_bytes", report.log.hole_bytes},
-               {"analysis_seconds", report.analysis.seconds},
-               {"compilation_seconds", report.code.seconds},
-               {"replay_seconds", report.replay.seconds},
-               {"index_build_seconds", report.indexes.seconds},
-               {"index_build", index_build_text(*report.scheme)},
-               {"schema_changes", report.schema.changes},
-               {"schema_seconds", report.schema.seconds},
-               {"total_seconds", report.total_seconds},
-               {"transactions", report.replay.statistics.transactions},
-               {"replay_tps", report.replay.tps()},
-               {"adhoc_transactions", runs_calls ? Json(report.replay.statistics.ad_hoc) : Json()},
-               {"barriers", report.scheme->cuts_calls ? Json(report.replay.statistics.barriers) : Json()},
-               {"durable_lsn", report.log.end.value},
-               {"state_digest", digest},
-               {"skipped", report.log.skipped},
-               {"breakdown", breakdown_json(report)},
-               {"peak_rss_bytes", peak_rss_bytes()}};
+  Json json = {
+      {"command", "recover"},
+      {"scheme", std::string(report.scheme->name)},
+      {"replay", runs_calls ? Json(std::string(name_of(report.replay.level))) : Json()},
+      {"replay_order", runs_calls ? Json() : Json(std::string(name_of(report.replay.order)))},
+      {"threads", report.threads},
+      {"execution", runs_calls ? Json(std::string(name_of(report.code.execution))) : Json()},
+      {"manifest_seconds", report.opening.manifest_seconds},
+      {"catalog_seconds", report.opening.catalog_seconds},
+      {"checkpoint_seconds", report.checkpoint.seconds},
+      {"checkpoint_bytes", report.checkpoint.bytes},
+      {"checkpoint_lsn", report.checkpoint.lsn.value},
+      {"log_load_seconds", report.log.seconds},
+      {"log_bytes", report.log.record_bytes},
+      {"log_file_bytes", report.log.file_bytes},
+      {"log_memory_bytes", report.log.memory_bytes},
+      {"dropped_bytes", report.log.dropped_bytes},
+      {"dropped_reason", report.log.dropped_reason},
+      {"log_holes", report.log.holes},
+      {"log_hole_bytes", report.log.hole_bytes},
+      {"analysis_seconds", report.analysis.seconds},
+      {"compilation_seconds", report.code.seconds},
+      {"replay_seconds", report.replay.seconds},
+      {"index_build_seconds", report.indexes.seconds},
+      {"index_build", index_build_text(*report.scheme)},
+      {"schema_changes", report.schema.changes},
+      {"schema_seconds", report.schema.seconds},
+      {"total_seconds", report.total_seconds},
+      {"transactions", report.replay.statistics.transactions},
+      {"replay_tps", report.replay.tps()},
+      {"adhoc_transactions", runs_calls ? Json(report.replay.statistics.ad_hoc) : Json()},
+      {"barriers", report.scheme->cuts_calls ? Json(report.replay.statistics.barriers) : Json()},
+      {"partial", report.interrupted_in.has_value()},
+      {"interrupted_in", report.interrupted_in ? Json(name_of(*report.interrupted_in)) : Json()},
+      {"log_records", report.log.records},
+      {"replayed_to_lsn",
+       report.replay.statistics.replayed_to ? Json(report.replay.statistics.replayed_to->value) : Json()},
+      {"durable_lsn", report.log.end.value},
+      {"state_digest", digest.empty() ? Json() : Json(digest)},
+      {"skipped", report.log.skipped},
+      {"breakdown", breakdown_json(report)},
+      {"peak_rss_bytes", peak_rss_bytes()}};
   if (report.scheme->cuts_calls) add_analysis(json, report.analysis.options);
   return json;
 }

@@ -19,6 +19,7 @@ void show_progress(RecoverOptions& options, Progress& progress);
 // Returns the digest of the database's state as 32 hexadecimal digits.
 std::string digest_text(const Database& database, uint32_t threads);
 
+// `digest`: empty for a recovery that was interrupted, which has none.
 std::string recovery_text(const RecoveryReport& report, const std::string& digest);
 Json recovery_json(const RecoveryReport& report, const std::string& digest);
 

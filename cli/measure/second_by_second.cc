@@ -43,8 +43,8 @@ std::string histogram_log(const RunReport& report, const Program& program) {
   return log.text();
 }
 
-Json throughput_per_second_json(const RunReport& report) {
-  Json throughput = Json::array();
+std::vector<double> throughput_per_second(const RunReport& report) {
+  std::vector<double> throughput;
   for (size_t second = 0; second < report.whole_seconds; ++second)
     throughput.push_back(static_cast<double>(latencies_in(report.series, second).count()));
   return throughput;
@@ -53,7 +53,7 @@ Json throughput_per_second_json(const RunReport& report) {
 Json throughput_since_open_json(const RunReport& report, double seconds_before) {
   Json throughput = Json::array();
   for (double second = 0.5; second < seconds_before; ++second) throughput.push_back(0.0);
-  for (Json& each : throughput_per_second_json(report)) throughput.push_back(std::move(each));
+  for (const double each : throughput_per_second(report)) throughput.push_back(each);
   return throughput;
 }
 

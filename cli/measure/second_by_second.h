@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/measure/driver.h"
 #include "cli/output/output.h"
@@ -12,7 +13,7 @@ namespace mneme {
 // last of which may be cut short. A second without a committed call has null latencies.
 Json per_second_json(const RunReport& report);
 // The committed calls of each whole second of the window.
-Json throughput_per_second_json(const RunReport& report);
+std::vector<double> throughput_per_second(const RunReport& report);
 // The same since the database began to be opened, `seconds_before` the window: nothing was committed in so
 // many seconds, rounded.
 Json throughput_since_open_json(const RunReport& report, double seconds_before);

@@ -53,7 +53,7 @@ std::optional<double> most_by_terminals(const Workload& workload, const DriverOp
 
 double expected_calls(const Workload& workload, const DriverOptions& options, uint32_t workers) {
   if (options.transactions) return static_cast<double>(*options.transactions);
-  const double seconds = options.warmup_seconds + options.duration_seconds;
+  const double seconds = options.warm_up.seconds + options.duration_seconds;
   const double per_second =
       options.session.native.empty() ? kInterpretedCallsPerSecond : kNativeCallsPerSecond;
   const double most = per_second * workers;

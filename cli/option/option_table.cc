@@ -137,7 +137,12 @@ constexpr OptionRow kTable[] = {
         "logbench: for each buffer and round",
         kShown, positive}),
     {kRun, "--transactions", "run this many calls in place of a duration", false, not_negative},
-    in(OptionUnit::kSeconds, {kRun, "--warmup", "seconds that are not measured", kShown, not_negative}),
+    in(OptionUnit::kSeconds,
+       {kRun, "--warmup",
+        "seconds that are not measured; steady: until ten seconds of throughput show no trend", kShown,
+        not_negative}),
+    in(OptionUnit::kSeconds,
+       {kRun, "--warmup-limit", "--warmup steady: the most seconds that it may take", kShown, positive}),
     {kRun, "--rate",
      "open loop: calls a second over all workers, due as --arrivals says; a call's latency counts from the "
      "moment it was due, however late it began",
@@ -149,6 +154,10 @@ constexpr OptionRow kTable[] = {
      "12.86 tpmC a "
      "warehouse; without it the next call follows at once",
      false, positive},
+    {kRun, "--audit",
+     "hold the run against its benchmark's specification, line by line: the mix, which rows the calls "
+     "choose, "
+     "how many of them succeed, response times"},
     {kRun, "--metrics",
      "serve numbers of the process on http://127.0.0.1:PORT/metrics meanwhile, in Prometheus' text format; "
      "0: a port that "

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/words.h"
 #include "cli/output/text.h"
 #include "experiments/evaluation.h"
 

@@ -46,5 +46,7 @@ Json latency_json(const Histogram& nanoseconds);
 
 // The process's largest resident set so far.
 uint64_t peak_rss_bytes();
+// Memory of the process that is resident now; 0 if the system does not say.
+uint64_t resident_bytes();
 
 }  // namespace mneme

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/lock_wait_mark.h"
 #include "base/spin.h"
 
 namespace mneme {
@@ -36,6 +37,7 @@ void ConflictPause::after_conflict() {
   const Duration longest = limit(conflicts_, workers_, attempt_);
   const Duration pause(random_ % static_cast<uint64_t>(longest.count() + 1));
   if (pause > kSpinLimit) {
+    const LockWaitMark::Waiting waiting;
     std::this_thread::sleep_for(pause);
   } else {
     while (Clock::now() - from < pause) spin_pause(0);

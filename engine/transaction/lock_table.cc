@@ -1,6 +1,7 @@
 #include "engine/transaction/lock_table.h"
 
 #include "base/check.h"
+#include "base/lock_wait_mark.h"
 #include "base/spin.h"
 
 namespace mneme {
@@ -85,7 +86,10 @@ bool LockTable::acquire(RowLock& lock, LockMode mode) {
   while ((verdict = bucket.judge(lock)) == Verdict::kWait) {
     const uint32_t wakes = lock.waiter->wakes();
     bucket.unlatch();
-    lock.waiter->sleep(wakes);
+    {
+      const LockWaitMark::Waiting waiting;
+      lock.waiter->sleep(wakes);
+    }
     bucket.latch();
   }
   lock.wanted = LockMode::kNone;

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/clock.h"
+#include "base/lock_wait_mark.h"
 
 namespace mneme {
 
@@ -28,7 +29,10 @@ bool RowLocks::lock(const Row& row, LockMode mode, CommitLog& log) {
   lock_of_row_.insert(&row, static_cast<uint32_t>(locks_.size()));
   locks_.push_back(lock);
   // If the log has failed nothing becomes durable: the commit reports it.
-  if (!early_release_ && !(row.word().lsn() < log.durable())) (void)log.wait_durable(row.word().lsn());
+  if (!early_release_ && !(row.word().lsn() < log.durable())) {
+    const LockWaitMark::Waiting waiting;
+    (void)log.wait_durable(row.word().lsn());
+  }
   return true;
 }
 

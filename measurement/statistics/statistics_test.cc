@@ -13,6 +13,7 @@
 #include "measurement/statistics/bootstrap.h"
 #include "measurement/statistics/median.h"
 #include "measurement/statistics/rank_sum.h"
+#include "measurement/statistics/trend.h"
 
 namespace mneme {
 namespace {
@@ -43,6 +44,51 @@ TEST(MedianInterval, HoldsTheMiddleOfResampledMedians) {
   const auto same = median_interval(many);
   EXPECT_EQ(narrow->low, same->low);
   EXPECT_EQ(narrow->high, same->high);
+}
+
+TEST(Trend, IsThatOfALine) {
+  const Trend rising = trend_of(Sample{10, 12, 14, 16, 18, 20, 22, 24, 26, 28});
+  EXPECT_DOUBLE_EQ(rising.slope, 2);
+  EXPECT_DOUBLE_EQ(rising.change, 18.0 / 19);
+  // All 45 pairs rise; the variance of the difference is 10 * 9 * 25 / 18 = 125.
+  EXPECT_DOUBLE_EQ(rising.probability, std::erfc(44 / std::sqrt(250.0)));
+  const Trend falling = trend_of(Sample{28, 26, 24, 22, 20, 18, 16, 14, 12, 10});
+  EXPECT_DOUBLE_EQ(falling.slope, -2);
+  EXPECT_DOUBLE_EQ(falling.probability, rising.probability);
+}
+
+TEST(Trend, IsNoneWithoutADifference) {
+  EXPECT_EQ(trend_of(Sample{}).probability, 1);
+  EXPECT_EQ(trend_of(Sample{3}).probability, 1);
+  const Trend same = trend_of(Sample{7, 7, 7, 7, 7, 7});
+  EXPECT_EQ(same.slope, 0);
+  EXPECT_EQ(same.probability, 1);
+  EXPECT_EQ(trend_of(Sample{0, 0, 0}).change, 0);
+  // As many pairs rise as fall.
+  EXPECT_EQ(trend_of(Sample{1, 3, 3, 1}).probability, 1);
+}
+
+TEST(Trend, IsNotMovedByOneValue) {
+  const Trend outlier = trend_of(Sample{100, 101, 99, 100, 2, 101, 100, 99, 100, 101});
+  EXPECT_LT(std::abs(outlier.change), 0.03);
+  EXPECT_GT(outlier.probability, 0.3);
+}
+
+// Of noise alone it finds a trend in about one series of twenty, of values that come in few sizes as well.
+TEST(Trend, IsFoundInNoiseAsOftenAsItSays) {
+  std::mt19937 random(1);
+  for (const bool is_coarse : {false, true}) {
+    std::normal_distribution<double> noise(1000, is_coarse ? 2 : 50);
+    int found = 0;
+    constexpr int kSeries = 2000;
+    for (int s = 0; s < kSeries; ++s) {
+      Sample values(10);
+      for (double& value : values) value = is_coarse ? std::round(noise(random)) : noise(random);
+      found += trend_of(values).probability < 0.05 ? 1 : 0;
+    }
+    EXPECT_GT(found, kSeries * 2 / 100);
+    EXPECT_LT(found, kSeries * 7 / 100);
+  }
 }
 
 TEST(RankTest, CountsTheWaysToDealTheRanks) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "procedures/catalog/activity_rows.h"
 #include "procedures/catalog/constraint_rows.h"
 #include "procedures/catalog/information_schema_rows.h"
 #include "procedures/catalog/object_numbers.h"
@@ -42,8 +43,9 @@ std::string with_blanks(std::string text) {
 
 namespace {
 
-// What follows a column's name: O: oid, o: number, b: boolean, t: text, n: a name, v: a vector of
-// numbers, V: one of oids, w: an array of them, a: of texts. After = its value where no row says another;
+// What follows a column's name: O: oid, o: number, b: boolean, t: text, n: a name, z: a time with its zone,
+// v: a vector of numbers, V: one of oids, w: an array of numbers, a: of texts. After = its value where no row
+// says another;
 // without it NULL.
 constexpr const char* kClass =
     "oid:O relname:n relnamespace:O=2200 reltype:O=0 reloftype:O=0 relowner:O=10 relam:O=0 relfilenode:O=0 "
@@ -101,9 +103,10 @@ SystemTable define(const char* schema, const char* name, std::string_view column
     columns.remove_prefix(std::min(end + 1, columns.size()));
     const size_t colon = column.find(':');
     const char kind = column[colon + 1];
-    const bool is_text = kind != 'o' && kind != 'O' && kind != 'b';
+    const bool is_text = kind != 'o' && kind != 'O' && kind != 'b' && kind != 'z';
     Type type{.kind = kind == 'b' ? TypeKind::kBoolean : TypeKind::kBigInt};
     if (is_text) type = {.kind = TypeKind::kVarchar, .is_text = true};
+    if (kind == 'z') type = {.kind = TypeKind::kTimestamp, .is_zoned = true};
     if (kind == 'O') type = kOidType;
     if (kind == 'n') type = kNameType;
     if (kind == 'v') type = {.kind = TypeKind::kVarchar, .elements = TypeKind::kSmallInt};
@@ -269,11 +272,17 @@ std::vector<SystemTable> define_all() {
         "relid:O schemaname:n=public relname:n seq_scan:o seq_tup_read:o idx_scan:o idx_tup_fetch:o "
         "n_tup_ins:o "
         "n_tup_upd:o n_tup_del:o n_tup_hot_upd:o n_live_tup:o n_dead_tup:o n_mod_since_analyze:o "
-        "n_ins_since_vacuum:o last_vacuum:t last_autovacuum:t last_analyze:t last_autoanalyze:t "
+        "n_ins_since_vacuum:o last_vacuum:z last_autovacuum:z last_analyze:z last_autoanalyze:z "
         "vacuum_count:o "
         "autovacuum_count:o analyze_count:o autoanalyze_count:o",
         relation_rows::counted_tables);
   }
+  add("pg_stat_activity",
+      "datid:O datname:n pid:o leader_pid:o usesysid:O=10 usename:n application_name:t= client_addr:t "
+      "client_hostname:t client_port:o backend_start:z xact_start:z query_start:z state_change:z "
+      "wait_event_type:t wait_event:t state:t backend_xid:o backend_xmin:o query_id:o query:t= "
+      "backend_type:t=client_backend",
+      activity_rows::activities);
   add("pg_cursors", "name:t statement:t is_holdable:b is_binary:b is_scrollable:b");
 
   add_schema("schemata",
@@ -412,7 +421,7 @@ int64_t oids::of_system_table(uint32_t number) {
 const std::vector<SystemTable>& system_tables() {
   static const std::vector<SystemTable> tables = [] {
     std::vector<SystemTable> all = define_all();
-    // A blank, which parts the columns above, stands in one value.
+    // A blank, which parts the columns above, stands in two values.
     int64_t number = 12'000;
     for (SystemTable& table : all) {
       const auto* const known = std::ranges::find(kKnownNumbers, table.name, &KnownNumber::name);
@@ -423,8 +432,9 @@ const std::vector<SystemTable>& system_tables() {
         table.defaults.push_back(Value::of_int(table.oid));
       }
       for (Value& value : table.defaults) {
-        if (value.kind() == Value::Kind::kText && value.as_text() == "BASE_TABLE")
-          value = Value::of_text("BASE TABLE");
+        if (value.kind() != Value::Kind::kText) continue;
+        if (value.as_text() == "BASE_TABLE") value = Value::of_text("BASE TABLE");
+        if (value.as_text() == "client_backend") value = Value::of_text("client backend");
       }
     }
     return all;

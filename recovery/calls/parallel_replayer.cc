@@ -113,7 +113,8 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     statistics_.transactions += log.size();
     statistics_.ad_hoc += log.ad_hoc_count();
     slot.window = nullptr;
-    if (options_.progress) options_.progress(statistics_.transactions, log.lsn(log.size() - 1));
+    statistics_.replayed_to = log.lsn(log.size() - 1);
+    if (options_.progress) options_.progress(statistics_.transactions, statistics_.replayed_to);
   }
 
  private:
@@ -158,13 +159,18 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   }
 
   // The records up to the next one that stands alone. Such a one is installed at once, if nothing is in
-  // flight; else it waits until load() is called again.
+  // flight; else it waits until load() is called again. An interrupted replay ends here: what is in flight
+  // is run to its end.
   Load load(Slot& slot) {
     const bool is_alone = std::exchange(slot.waits_to_be_alone, false);
     for (;;) {
       const Result<bool> more = has_records();
       if (!more) runner_.keep_error(Lsn{}, more.error());
       if (!more || !*more) return more ? Load::kEnd : Load::kStop;
+      if (options_.interrupted()) {
+        statistics_.is_partial = true;
+        return Load::kEnd;
+      }
       slot.window = window_;
       if (!next_stands_alone()) break;
       slot.waits_to_be_alone = !is_alone;
@@ -175,6 +181,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
       ++statistics_.transactions;
       ++statistics_.ad_hoc;
       ++statistics_.barriers;
+      statistics_.replayed_to = slot.records.front().lsn;
       ++next_record_;
       ++next_barrier_;
     }

@@ -87,6 +87,58 @@ END; $$;
   }
 }
 
+// What was replayed is then what stands before in commit order, and nothing else.
+TEST(InterruptedReplay, OfCallsEndsBetweenTwoBatches) {
+  ReplayFixture fixture(kBankSql);
+  fixture.run_forward(1000, 3);
+  const std::vector<RecordView> records = fixture.records();
+  constexpr uint32_t kBatch = 50;
+  ASSERT_GT(records.size(), 4 * kBatch);
+  for (const uint64_t batches : {0, 1, 3}) {
+    const std::span<const RecordView> first = std::span(records).first(batches * kBatch);
+    const std::unique_ptr<Database> expected = fixture.before();
+    ASSERT_TRUE(replay_serially(*expected, fixture.program(), first, {}).ok());
+    ReplayOptions options;
+    options.batch_transactions = kBatch;
+    const auto expect_first = [&](const Database& database, const Result<ReplayStatistics>& statistics) {
+      ASSERT_TRUE(statistics.ok()) << statistics.error().message;
+      EXPECT_TRUE(statistics->is_partial);
+      EXPECT_EQ(statistics->transactions, first.size());
+      EXPECT_EQ(statistics->replayed_to, first.empty() ? std::nullopt : std::optional(first.back().lsn));
+      EXPECT_EQ(state_of(database), state_of(*expected)) << batches << " batches";
+    };
+    options.is_interrupted = interrupted_after(batches);
+    const std::unique_ptr<Database> serial = fixture.before();
+    expect_first(*serial, replay_serially(*serial, fixture.program(), records, options));
+    for (const uint32_t threads : {1, 3}) {
+      options.threads = threads;
+      options.is_interrupted = interrupted_after(batches);
+      const std::unique_ptr<Database> parallel = fixture.before();
+      expect_first(*parallel,
+                   replay_in_parallel(*parallel, fixture.program(), fixture.graph(), records, options));
+    }
+  }
+}
+
+// It is not partial if nothing was left to be replayed.
+TEST(InterruptedReplay, BehindTheLastBatchIsAWholeOne) {
+  ReplayFixture fixture(kBankSql);
+  const Digest forward = fixture.run_forward(200, 3);
+  ReplayOptions options;
+  options.batch_transactions = static_cast<uint32_t>(fixture.records().size());
+  for (const bool is_parallel : {false, true}) {
+    options.is_interrupted = interrupted_after(1);
+    const std::unique_ptr<Database> database = fixture.before();
+    const auto statistics =
+        is_parallel
+            ? replay_in_parallel(*database, fixture.program(), fixture.graph(), fixture.records(), options)
+            : replay_serially(*database, fixture.program(), fixture.records(), options);
+    ASSERT_TRUE(statistics.ok());
+    EXPECT_FALSE(statistics->is_partial);
+    EXPECT_EQ(digest_of(*database, 1), forward);
+  }
+}
+
 // A record that is not what a transaction could have left: the same call twice, where the second must fail.
 TEST(ReplayErrors, ACallThatRaisesStopsReplayWithItsLsn) {
   ReplayFixture fixture(kBankSql);

@@ -33,6 +33,7 @@ class SerialReplay {
       if (!window) return window.error();
       if (*window == nullptr) break;
       RETURN_IF_ERROR(replay((*window)->records(), statistics));
+      if (statistics.is_partial) break;
     }
     statistics.pieces = statistics.transactions;
     const std::chrono::duration<double> all = std::chrono::steady_clock::now() - replay_begin;
@@ -45,6 +46,10 @@ class SerialReplay {
  private:
   Result<void> replay(std::span<const RecordView> records, ReplayStatistics& statistics) {
     while (!records.empty()) {
+      if (options_.interrupted()) {
+        statistics.is_partial = true;
+        return {};
+      }
       const auto begin = std::chrono::steady_clock::now();
       RETURN_IF_ERROR(
           batch_.load(program_, database_.change_codec(),
@@ -56,7 +61,8 @@ class SerialReplay {
       records = records.subspan(batch_.size());
       statistics.transactions += batch_.size();
       statistics.ad_hoc += batch_.ad_hoc_count();
-      if (options_.progress) options_.progress(statistics.transactions, batch_.lsn(batch_.size() - 1));
+      statistics.replayed_to = batch_.lsn(batch_.size() - 1);
+      if (options_.progress) options_.progress(statistics.transactions, statistics.replayed_to);
     }
     return {};
   }

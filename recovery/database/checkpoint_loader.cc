@@ -82,8 +82,12 @@ enum class LoadOutcome : uint8_t { kOk, kNoRow, kTwice, kOutOfMemory };
 class ParallelLoader {
  public:
   ParallelLoader(Database& database, const File& file, const CheckpointHeader& header,
-                 std::vector<CheckpointChunkHeader> chunks)
-      : database_(database), file_(file), lsn_(header.lsn), chunks_(std::move(chunks)) {
+                 std::vector<CheckpointChunkHeader> chunks, const std::function<bool()>& is_interrupted)
+      : database_(database),
+        file_(file),
+        lsn_(header.lsn),
+        chunks_(std::move(chunks)),
+        is_interrupted_(is_interrupted) {
     for (const CheckpointChunkHeader& chunk : chunks_) row_bytes_ += chunk.payload_bytes;
   }
 
@@ -94,18 +98,25 @@ class ParallelLoader {
     work(progress);
     for (std::thread& thread : others) thread.join();
     if (error_) return *error_;
-    if (progress) progress(row_bytes_, row_bytes_);
+    if (progress && !is_partial()) progress(row_bytes_, row_bytes_);
     return {};
   }
+
+  // After load().
+  bool is_partial() const { return chunks_done_.load(std::memory_order_relaxed) < chunks_.size(); }
+  uint64_t bytes_done() const { return bytes_done_.load(std::memory_order_relaxed); }
+  uint64_t rows_done() const { return rows_done_.load(std::memory_order_relaxed); }
 
  private:
   void work(const std::function<void(uint64_t, uint64_t)>& progress) {
     std::vector<std::byte> payload;
-    for (;;) {
+    while (!is_interrupted_ || !is_interrupted_()) {
       const size_t next = next_chunk_.fetch_add(1, std::memory_order_relaxed);
       if (next >= chunks_.size()) return;
       const Result<void> loaded = load_chunk(chunks_[next], payload);
       if (loaded) {
+        chunks_done_.fetch_add(1, std::memory_order_relaxed);
+        rows_done_.fetch_add(chunks_[next].rows, std::memory_order_relaxed);
         const uint64_t bytes = payload.size();
         const uint64_t done = bytes_done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
         if (progress) progress(done, row_bytes_);
@@ -168,12 +179,15 @@ class ParallelLoader {
   const File& file_;
   const Lsn lsn_;
   const std::vector<CheckpointChunkHeader> chunks_;
+  const std::function<bool()>& is_interrupted_;
   uint64_t row_bytes_ = 0;  // in all chunks
 
   // Drawn from by all threads; relaxed, it hands out numbers and nothing else.
   std::atomic<size_t> next_chunk_{0};
-  // Added to by all threads, read by the caller's; relaxed: a number for people.
+  // Added to by all threads, read by the caller's; relaxed: numbers for people.
   std::atomic<uint64_t> bytes_done_{0};
+  std::atomic<uint64_t> rows_done_{0};
+  std::atomic<size_t> chunks_done_{0};
 
   std::mutex error_mutex_;
   std::optional<Error> error_;  // guarded by error_mutex_ while threads run
@@ -205,12 +219,14 @@ Result<OpenedCheckpoint> open_checkpoint(const std::string& directory, const Man
 
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
                                          const Manifest& manifest, uint32_t threads,
-                                         const std::function<void(uint64_t, uint64_t)>& progress) {
+                                         const std::function<void(uint64_t, uint64_t)>& progress,
+                                         const std::function<bool()>& is_interrupted) {
   Result<OpenedCheckpoint> opened =
       open_checkpoint(directory, manifest, database.schema().catalog().tables().size());
   if (!opened) return opened.error();
-  RETURN_IF_ERROR(ParallelLoader(database, opened->file, opened->header, std::move(opened->chunks))
-                      .load(threads, progress));
+  ParallelLoader loader(database, opened->file, opened->header, std::move(opened->chunks), is_interrupted);
+  RETURN_IF_ERROR(loader.load(threads, progress));
+  if (loader.is_partial()) return LoadedCheckpoint{loader.bytes_done(), loader.rows_done(), true};
   return LoadedCheckpoint{opened->header.file_bytes, opened->header.rows};
 }
 

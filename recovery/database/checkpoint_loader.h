@@ -27,13 +27,16 @@ namespace mneme {
 struct LoadedCheckpoint {
   uint64_t bytes = 0;
   uint64_t rows = 0;
+  bool is_partial = false;  // interrupted: the two count what was loaded
 };
 
 // Loads the checkpoint that `manifest`, the manifest of `directory`, names. Calls `progress` on the caller's
 // thread with the bytes of rows that are loaded so far and their total; the first call has 0 bytes loaded.
+// Any thread asks `is_interrupted` between chunks; once it returns true, no thread begins another chunk.
 Result<LoadedCheckpoint> load_checkpoint(Database& database, const std::string& directory,
                                          const Manifest& manifest, uint32_t threads,
-                                         const std::function<void(uint64_t, uint64_t)>& progress = {});
+                                         const std::function<void(uint64_t, uint64_t)>& progress = {},
+                                         const std::function<bool()>& is_interrupted = {});
 
 // What the headers of that checkpoint say of its tables, of which there are `tables`; rows are not read.
 struct CheckpointSummary {

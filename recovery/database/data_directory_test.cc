@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -260,6 +261,41 @@ TEST_F(DataDirectory, ALogThatTakesTooMuchMemoryIsNotOpenedOnDemand) {
   EXPECT_NE(opened.error().message.find("recover it first"), std::string::npos) << opened.error().message;
   options.on_demand = false;
   EXPECT_TRUE(open_for_work(directory_, options, {}).ok());
+}
+
+// Interrupted ever later, it is whole at last; nothing on disk has changed by then.
+TEST_F(DataDirectory, ARecoveryThatIsInterruptedReportsItsStage) {
+  const Digest forward = create_and_run(1000, RecordContent::kAll);
+  const std::map<std::string, std::string> before = files();
+  for (const RecoveryScheme& scheme : recovery_schemes()) {
+    RecoverOptions with = options(scheme.name, 2);
+    std::vector<RecoveryStage> stages;
+    for (uint64_t asks = 0;; asks = std::max<uint64_t>(1, 2 * asks)) {
+      with.replay.is_interrupted = interrupted_after(asks);
+      const Result<RecoveredDatabase> recovered = recover(directory_, with);
+      ASSERT_TRUE(recovered.ok()) << recovered.error().message;
+      const RecoveryReport& report = recovered->report;
+      const uint64_t replayed = report.replay.statistics.transactions;
+      if (!report.interrupted_in) {
+        EXPECT_EQ(state_of(*recovered->database), forward) << scheme.name;
+        EXPECT_EQ(replayed, report.log.records);
+        break;
+      }
+      stages.push_back(*report.interrupted_in);
+      if (stages.back() == RecoveryStage::kCheckpoint) {
+        EXPECT_LT(report.checkpoint.rows, 60000u);
+        EXPECT_EQ(replayed, 0u);
+      } else {
+        EXPECT_EQ(report.checkpoint.rows, 60000u);
+      }
+      if (stages.back() == RecoveryStage::kReplay) {
+        EXPECT_LT(replayed, report.log.records) << scheme.name;
+      }
+    }
+    EXPECT_EQ(stages.front(), RecoveryStage::kCheckpoint);
+    EXPECT_TRUE(std::ranges::is_sorted(stages) || !scheme.builds_indexes_last) << scheme.name;
+  }
+  EXPECT_EQ(files(), before);
 }
 
 TEST_F(DataDirectory, RowsStayWhereTheLogSaysThatTheyLie) {

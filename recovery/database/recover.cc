@@ -48,17 +48,26 @@ uint64_t most_demand_bytes() {
 // takes up to a MiB.
 constexpr size_t kMostKeptForUser = 64;
 
-Result<void> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& options) {
+// Returns `recovered` as what was done until it was interrupted in the stage.
+RecoveredDatabase interrupted_in(RecoveryStage stage, RecoveredDatabase recovered, uint64_t total_begin_ns) {
+  recovered.report.interrupted_in = stage;
+  recovered.report.total_seconds = seconds_since(total_begin_ns);
+  return recovered;
+}
+
+// Returns whether all are built, and recovery was not interrupted meanwhile.
+Result<bool> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& options) {
   const uint64_t begin_ns = monotonic_ns();
   uint64_t stretches = 0;
   const auto progress = [&](uint64_t done, uint64_t total) {
     stretches = total;
     tell(options, {RecoveryStage::kIndexes, done, total, {}});
   };
-  const Result<void> built = mneme::build_indexes(*recovered.database, options.replay.threads, progress);
+  const Result<bool> built = mneme::build_indexes(*recovered.database, options.replay.threads, progress,
+                                                  options.replay.is_interrupted);
   recovered.report.indexes.seconds = recovered.report.end_stage("index build", begin_ns);
   // The last stretch may have been another thread's.
-  if (built) tell(options, {RecoveryStage::kIndexes, stretches, stretches, {}});
+  if (built && *built) tell(options, {RecoveryStage::kIndexes, stretches, stretches, {}});
   return built;
 }
 
@@ -117,7 +126,7 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
   const uint64_t begin_ns = monotonic_ns();
   auto statistics = replayer->replay(stretch, progress);
   report.replay.seconds += report.end_stage("replay", begin_ns);
-  if (statistics && progress) progress(stretch.size(), last_lsn);
+  if (statistics && !statistics->is_partial && progress) progress(stretch.size(), last_lsn);
   return statistics;
 }
 
@@ -150,6 +159,7 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::str
       RETURN_IF_ERROR(follow_schema());
       RETURN_IF_ERROR(replay());
     }
+    if (total.is_partial) return total;
     const Result<std::optional<RecordView>> change = stretches.next_change();
     if (!change) return change.error();
     // Nothing is analysed and compiled for the nothing between two changes of the schema; for the last
@@ -278,17 +288,24 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
 
   const uint64_t checkpoint_begin_ns = monotonic_ns();
   recovered.database = std::make_unique<Database>(recovered.program->catalog, options.workers);
-  const Result<LoadedCheckpoint> checkpoint =
-      load_checkpoint(*recovered.database, directory, recovered.manifest, options.replay.threads,
-                      [&](uint64_t done, uint64_t bytes) {
-                        tell(options, {RecoveryStage::kCheckpoint, done, bytes, {}});
-                      });
+  const Result<LoadedCheckpoint> checkpoint = load_checkpoint(
+      *recovered.database, directory, recovered.manifest, options.replay.threads,
+      [&](uint64_t done, uint64_t bytes) {
+        tell(options, {RecoveryStage::kCheckpoint, done, bytes, {}});
+      },
+      options.replay.is_interrupted);
   if (!checkpoint) return checkpoint.error();
   report.checkpoint.seconds = report.end_stage("checkpoint", checkpoint_begin_ns);
   report.checkpoint.bytes = checkpoint->bytes;
   report.checkpoint.rows = checkpoint->rows;
   report.checkpoint.lsn = recovered.manifest.checkpoint_lsn;
-  if (!scheme.builds_indexes_last) RETURN_IF_ERROR(build_indexes(recovered, options));
+  if (checkpoint->is_partial)
+    return interrupted_in(RecoveryStage::kCheckpoint, std::move(recovered), total_begin_ns);
+  if (!scheme.builds_indexes_last) {
+    const Result<bool> built = build_indexes(recovered, options);
+    if (!built) return built.error();
+    if (!*built) return interrupted_in(RecoveryStage::kIndexes, std::move(recovered), total_begin_ns);
+  }
 
   const uint64_t log_begin_ns = monotonic_ns();
   LogReadOptions read;
@@ -307,6 +324,7 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   if (!log) return log.error();
   recovered.log = std::move(*log);
   report.log.seconds = report.end_stage("log load", log_begin_ns);
+  report.log.records = recovered.log.record_count();
   report.log.record_bytes = recovered.log.record_bytes;
   report.log.file_bytes = recovered.log.file_bytes;
   report.log.dropped_bytes = recovered.log.dropped_bytes;
@@ -315,12 +333,20 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   report.log.hole_bytes = recovered.log.hole_bytes();
   report.log.end = recovered.log.end;
   report.log.skipped = recovered.log.skips;
+  if (options.replay.interrupted())
+    return interrupted_in(RecoveryStage::kLog, std::move(recovered), total_begin_ns);
 
   Result<ReplayStatistics> statistics = replay_log(recovered, directory, options, folders);
   if (!statistics) return statistics.error();
   report.replay.statistics = *statistics;
   report.replay.thread_times = thread_times(report, options.replay.recorder);
-  if (scheme.builds_indexes_last && options.indexes) RETURN_IF_ERROR(build_indexes(recovered, options));
+  if (statistics->is_partial)
+    return interrupted_in(RecoveryStage::kReplay, std::move(recovered), total_begin_ns);
+  if (scheme.builds_indexes_last && options.indexes) {
+    const Result<bool> built = build_indexes(recovered, options);
+    if (!built) return built.error();
+    if (!*built) return interrupted_in(RecoveryStage::kIndexes, std::move(recovered), total_begin_ns);
+  }
   report.total_seconds = seconds_since(total_begin_ns);
   return recovered;
 }

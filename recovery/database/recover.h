@@ -6,8 +6,9 @@
 //             transactions run (demand/demand_recovery.h).
 // Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal
 //             databases. The database holds the checkpoint and every transaction of the log, applied in
-//             commit order. machine code is taken from the directory's folder or the program's, or from the
-//             user's, where what had to be compiled is kept.
+//             commit order; unless it was interrupted (ReplayOptions::is_interrupted), when the report says
+//             in which stage, and the database is of no use. machine code is taken from the directory's
+//             folder or the program's, or from the user's, where what had to be compiled is kept.
 // Threads     the caller's, and `replay.threads` of its own in each stage. The progress callback comes from
 //             any one of them, never from two at once.
 // Errors      a scheme that the log does not serve, or on_demand with one that is not CLR-P:

@@ -56,6 +56,7 @@ struct CheckpointReport {
 
 struct LogReadingReport {
   double seconds = 0;
+  uint64_t records = 0;  // from the checkpoint on, without those that were skipped
   uint64_t record_bytes = 0;
   uint64_t file_bytes = 0;     // of the segments that were read
   uint64_t memory_bytes = 0;   // that the log took while it was replayed, at most
@@ -111,6 +112,9 @@ struct RecoveryReport {
   SchemaReport schema;
   IndexBuildReport indexes;
   double total_seconds = 0;
+  // The stage in which recovery was interrupted (ReplayOptions::is_interrupted). The report holds what was
+  // done until then, and the database is in no state to be used.
+  std::optional<RecoveryStage> interrupted_in;
   std::vector<StageTime> stages;
   std::vector<std::string> notices;  // sentences for the user: why procedures were interpreted, for example
 

@@ -62,6 +62,11 @@ struct ReplayOptions {
   // Called from time to time, by any one thread: how many transactions have been replayed and, where calls
   // are replayed, the last of them.
   std::function<void(uint64_t done, std::optional<Lsn> last)> progress;
+  // Asked between batches, by any of the threads. Once it returns true, which it does from then on, replay
+  // begins no further batch and ends: ReplayStatistics::is_partial. Empty: replay goes on to the end.
+  std::function<bool()> is_interrupted;
+
+  bool interrupted() const { return is_interrupted && is_interrupted(); }
 };
 
 // A call as it was run again, and the INOUT parameters' values that it ended with. Valid during the callback.
@@ -77,6 +82,11 @@ struct ReplayStatistics {
   uint64_t ad_hoc = 0;    // of them, where calls are replayed: those of which there are rows alone
   uint64_t barriers = 0;  // of these, those that nothing could run beside (CLR-P)
   uint64_t pieces = 0;    // of a serial replay: transactions; of rows: changes
+  // Replay was interrupted before its end. `transactions` counts those that were replayed; LLR-P goes through
+  // each transaction twice, and counts it by half each time. The tables are in no state to be used.
+  bool is_partial = false;
+  // Where calls are replayed: all transactions up to this one have been.
+  std::optional<Lsn> replayed_to;
   // Summed over threads.
   double decode_seconds = 0;
   double dispatch_seconds = 0;
@@ -93,6 +103,8 @@ struct ReplayStatistics {
     ad_hoc += other.ad_hoc;
     barriers += other.barriers;
     pieces += other.pieces;
+    is_partial |= other.is_partial;
+    if (other.replayed_to) replayed_to = other.replayed_to;
     row_lines += other.row_lines;
     decode_seconds += other.decode_seconds;
     dispatch_seconds += other.dispatch_seconds;

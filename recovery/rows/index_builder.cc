@@ -23,7 +23,8 @@ struct Stretch {
 
 class IndexBuilder {
  public:
-  explicit IndexBuilder(Database& database) : database_(database), free_(database.table_count()) {
+  IndexBuilder(Database& database, const std::function<bool()>& is_interrupted)
+      : database_(database), is_interrupted_(is_interrupted), free_(database.table_count()) {
     for (uint32_t t = 0; t < database.table_count(); ++t) {
       const uint64_t end = database.table(TableId{t}).rows().restored_end();
       for (uint64_t begin = 0; begin < end; begin += kStretchSlots)
@@ -31,14 +32,15 @@ class IndexBuilder {
     }
   }
 
-  Result<void> build(uint32_t threads, const std::function<void(uint64_t, uint64_t)>& progress) {
+  Result<bool> build(uint32_t threads, const std::function<void(uint64_t, uint64_t)>& progress) {
     if (progress) progress(0, stretches_.size());
     // As many jobs as threads: each keeps its memory and its hints from stretch to stretch.
     for_each_in_parallel(threads, threads,
                          [&](size_t t) { Builder(*this).work(t == 0 ? progress : nullptr); });
     if (error_) return *error_;
+    if (done_.load(std::memory_order_relaxed) < stretches_.size()) return false;
     for (uint32_t t = 0; t < free_.size(); ++t) database_.table(TableId{t}).rows().end_restoring(free_[t]);
-    return {};
+    return true;
   }
 
  private:
@@ -47,10 +49,11 @@ class IndexBuilder {
     explicit Builder(IndexBuilder& all) : all_(all), free_(all.free_.size()) {}
 
     void work(const std::function<void(uint64_t, uint64_t)>& progress) {
-      for (;;) {
+      while (!all_.is_interrupted_ || !all_.is_interrupted_()) {
         const size_t next = all_.next_.fetch_add(1, std::memory_order_relaxed);
         if (next >= all_.stretches_.size()) break;
         if (const Result<void> added = add(all_.stretches_[next]); !added) return all_.fail(added.error());
+        all_.done_.fetch_add(1, std::memory_order_relaxed);
         if (progress) progress(next + 1, all_.stretches_.size());
       }
       all_.keep_free(free_);
@@ -112,9 +115,12 @@ class IndexBuilder {
   }
 
   Database& database_;
+  const std::function<bool()>& is_interrupted_;
   std::vector<Stretch> stretches_;
   // Drawn from by all threads; relaxed, it hands out numbers and nothing else.
   std::atomic<size_t> next_{0};
+  // Counted by all threads, read once they are joined; relaxed.
+  std::atomic<size_t> done_{0};
 
   std::mutex mutex_;
   // Guarded by mutex_ while threads run.
@@ -124,9 +130,10 @@ class IndexBuilder {
 
 }  // namespace
 
-Result<void> build_indexes(Database& database, uint32_t threads,
-                           const std::function<void(uint64_t, uint64_t)>& progress) {
-  return IndexBuilder(database).build(threads, progress);
+Result<bool> build_indexes(Database& database, uint32_t threads,
+                           const std::function<void(uint64_t, uint64_t)>& progress,
+                           const std::function<bool()>& is_interrupted) {
+  return IndexBuilder(database, is_interrupted).build(threads, progress);
 }
 
 Result<void> build_index(const IndexedTable& table, const TableIndex& index, uint32_t threads) {

@@ -21,9 +21,12 @@
 
 namespace mneme {
 
-// The caller's thread calls `progress` with how many of how many stretches are done; first with 0.
-Result<void> build_indexes(Database& database, uint32_t threads,
-                           const std::function<void(uint64_t, uint64_t)>& progress = {});
+// The caller's thread calls `progress` with how many of how many stretches are done; first with 0. Returns
+// whether all indexes are built. It is false if `is_interrupted`, which any thread asks between stretches,
+// returned true.
+Result<bool> build_indexes(Database& database, uint32_t threads,
+                           const std::function<void(uint64_t, uint64_t)>& progress = {},
+                           const std::function<bool()>& is_interrupted = {});
 
 // Fills one index, which is empty, of a table that transactions run on otherwise: its rows stand in its other
 // indexes already. Fails with kFailed where there is no memory.

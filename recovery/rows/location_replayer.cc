@@ -35,7 +35,8 @@ class LocationReplay {
     threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { work(t); });
     if (error_.is_set()) return *error_.take();
     ReplayStatistics statistics;
-    statistics.transactions = records_.size();
+    statistics.transactions = done_.load(std::memory_order_relaxed);
+    statistics.is_partial = statistics.transactions < records_.size();
     statistics.threads = threads.times();
     for (const CachePadded<Thread>& thread : threads_) statistics.pieces += thread->installed;
     return statistics;
@@ -55,7 +56,7 @@ class LocationReplay {
   void work(size_t t) {
     Thread& thread = *threads_[t];
     const bool is_reverse = options_.order == ReplayOrder::kReverse;
-    while (!error_.is_set()) {
+    while (!error_.is_set() && !options_.interrupted()) {
       const size_t taken = next_batch_.fetch_add(1, std::memory_order_relaxed);
       if (taken >= batches_) break;
       const size_t batch = is_reverse ? batches_ - 1 - taken : taken;

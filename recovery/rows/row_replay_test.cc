@@ -40,6 +40,35 @@ BEGIN
 END; $$;
 )";
 
+// Threads draw batches, and how many each has begun when it is asked varies: but never all, nor more than was
+// allowed.
+TEST(InterruptedRowReplay, EndsBeforeItsEnd) {
+  ReplayFixture fixture(kSeatsSql);
+  fixture.run_forward(1500, 3);
+  ReplayOptions options;
+  options.batch_transactions = 10;
+  options.threads = 2;
+  for (const auto replay : {replay_unordered, replay_shuffled}) {
+    for (const uint64_t asks : {0, 1, 5}) {
+      options.is_interrupted = interrupted_after(asks);
+      const std::unique_ptr<Database> database = fixture.before();
+      const auto statistics = replay(*database, fixture.records(), options);
+      ASSERT_TRUE(statistics.ok());
+      EXPECT_TRUE(statistics->is_partial);
+      EXPECT_LT(statistics->transactions, fixture.records().size());
+      if (asks == 0) {
+        EXPECT_EQ(statistics->transactions, 0u);
+      }
+    }
+    options.is_interrupted = interrupted_after(1'000'000);
+    const std::unique_ptr<Database> database = fixture.before();
+    const auto statistics = replay(*database, fixture.records(), options);
+    ASSERT_TRUE(statistics.ok());
+    EXPECT_FALSE(statistics->is_partial);
+    EXPECT_EQ(statistics->transactions, fixture.records().size());
+  }
+}
+
 class RowReplay : public testing::TestWithParam<NamedSql> {};
 
 TEST_P(RowReplay, EndsWhereTheTransactionsEnded) {

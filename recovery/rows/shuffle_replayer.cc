@@ -62,14 +62,22 @@ class ShuffleReplay {
   Result<ReplayStatistics> replay() {
     TimedThreads threads(options_.threads);
     threads.run(&ThreadTime::dispatch_seconds, [&](size_t t) { Shuffler(*this).work(t == 0); });
-    if (!is_exhausted()) {
+    if (!is_exhausted() && !options_.interrupted()) {
       threads.run(&ThreadTime::useful_work_seconds, [&](size_t t) { Installer(*this).work(t == 0); });
     }
     if (error_.is_set()) return *error_.take();
-    RETURN_IF_ERROR(erasures_.take_out());
-    tell_progress(1, 1);
     ReplayStatistics statistics;
+    const size_t shuffled = shuffled_.load(std::memory_order_relaxed);
+    const size_t installed = installed_.load(std::memory_order_relaxed);
+    statistics.is_partial = shuffled < stretches_.size() || installed < parts();
     statistics.transactions = records_.size();
+    if (statistics.is_partial) {
+      statistics.transactions =
+          half_of_records(shuffled, stretches_.size()) + half_of_records(installed, parts());
+    } else {
+      RETURN_IF_ERROR(erasures_.take_out());
+      tell_progress(1, 1);
+    }
     statistics.threads = threads.times();
     for (const Stretch& stretch : stretches_) {
       statistics.decode_seconds += stretch.seconds;
@@ -94,13 +102,14 @@ class ShuffleReplay {
     void work(bool is_caller) {
       for (;;) {
         const size_t next = all_.next_stretch_.fetch_add(1, std::memory_order_relaxed);
-        if (next >= all_.stretches_.size() || all_.is_exhausted()) return;
+        if (next >= all_.stretches_.size() || all_.is_exhausted() || all_.options_.interrupted()) return;
         Stretch& stretch = all_.stretches_[next];
         const uint64_t begin = monotonic_ns();
         for (uint32_t r = next == 0 ? 0 : all_.stretches_[next - 1].end; r < stretch.end; ++r) {
           if (!add_record(stretch, r)) break;
         }
         stretch.seconds = static_cast<double>(monotonic_ns() - begin) * 1e-9;
+        all_.shuffled_.fetch_add(1, std::memory_order_relaxed);
         if (is_caller) all_.tell_progress(next + 1, 2 * all_.stretches_.size());
       }
     }
@@ -163,13 +172,14 @@ class ShuffleReplay {
         : all_(all), keys_(all.database_, all.records_, all.options_.order) {}
 
     void work(bool is_caller) {
-      const size_t count = all_.tables_ * all_.partitions_.count();
+      const size_t count = all_.parts();
       for (;;) {
         const size_t next = all_.next_partition_.fetch_add(1, std::memory_order_relaxed);
-        if (next >= count || all_.is_exhausted()) return;
+        if (next >= count || all_.is_exhausted() || all_.options_.interrupted()) return;
         // A partition of each table in turn: so threads seldom fill one index at a time.
         table_ = TableId{static_cast<uint32_t>(next % all_.tables_)};
         if (!install(next / all_.tables_) || !link_made()) return;
+        all_.installed_.fetch_add(1, std::memory_order_relaxed);
         if (is_caller) all_.tell_progress(count + next + 1, 2 * count);
       }
     }
@@ -290,6 +300,13 @@ class ShuffleReplay {
     return std::max(threads, std::min(std::bit_ceil(bytes / kPartitionBytes), kMaxPartitions));
   }
 
+  // Partitions of all tables.
+  size_t parts() const { return tables_ * partitions_.count(); }
+  // Returns how many transactions count as replayed for `done` of the `total` steps of one of the two passes.
+  size_t half_of_records(size_t done, size_t total) const {
+    return total == 0 ? 0 : records_.size() * done / total / 2;
+  }
+
   Lsn lsn_of(const ShuffledChange* change) const { return records_[change->record].lsn; }
 
   // Notes that a change failed. Returns whether to go on: without memory no thread does. Otherwise earlier
@@ -323,6 +340,9 @@ class ShuffleReplay {
   // Drawn from by all threads; relaxed, they hand out numbers and nothing else.
   std::atomic<size_t> next_stretch_{0};
   std::atomic<size_t> next_partition_{0};
+  // Counted by all threads, read once they are joined; relaxed.
+  std::atomic<size_t> shuffled_{0};   // stretches
+  std::atomic<size_t> installed_{0};  // partitions
   // Set by a thread that finds no memory, read by all, which then stop. Relaxed: no other data depends on it.
   std::atomic<bool> is_exhausted_{false};
   EarliestError error_;

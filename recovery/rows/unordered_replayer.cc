@@ -30,10 +30,13 @@ class UnorderedReplay {
     TimedThreads threads(threads_.size());
     threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { install_batches(*threads_[t]); });
     if (error_.is_set()) return *error_.take();
-    threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { threads_[t]->installer.sweep(); });
-    RETURN_IF_ERROR(erasures_.take_out());
     ReplayStatistics statistics;
-    statistics.transactions = records_.size();
+    statistics.transactions = done_.load(std::memory_order_relaxed);
+    statistics.is_partial = statistics.transactions < records_.size();
+    if (!statistics.is_partial) {
+      threads.run(&ThreadTime::useful_work_seconds, [this](size_t t) { threads_[t]->installer.sweep(); });
+      RETURN_IF_ERROR(erasures_.take_out());
+    }
     statistics.threads = threads.times();
     for (const CachePadded<Thread>& thread : threads_) statistics.pieces += thread->installed;
     return statistics;
@@ -53,7 +56,7 @@ class UnorderedReplay {
 
   void install_batches(Thread& thread) {
     const bool is_reverse = options_.order == ReplayOrder::kReverse;
-    while (!error_.is_set()) {
+    while (!error_.is_set() && !options_.interrupted()) {
       const size_t taken = next_batch_.fetch_add(1, std::memory_order_relaxed);
       if (taken >= batches_) return;
       const size_t batch = is_reverse ? batches_ - 1 - taken : taken;

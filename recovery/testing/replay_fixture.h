@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -159,9 +161,14 @@ inline Result<ReplayStatistics> replay_located(Database& database, std::span<con
                                                const ReplayOptions& options) {
   auto statistics = replay_by_location(database, records, kCheckpointLsn, options);
   if (!statistics) return statistics;
-  const Result<void> built = build_indexes(database, options.threads);
+  const Result<bool> built = build_indexes(database, options.threads);
   if (!built) return built.error();
   return statistics;
+}
+
+// Says that replay is interrupted once it has been asked so often.
+inline std::function<bool()> interrupted_after(uint64_t asks) {
+  return [left = std::make_shared<std::atomic<int64_t>>(asks)] { return left->fetch_sub(1) <= 0; };
 }
 
 class ReplayFixture {

@@ -50,6 +50,7 @@ class Server::State final : public SessionHost {
   bool statements_wait() const override { return options_.statements_wait; }
   const Users* users() const override { return options_.users.get(); }
   void cancel(uint32_t session, uint32_t secret) override;
+  std::vector<SessionActivity> activities() const override;
   bool is_standby() const override { return database_.working().is_standby(); }
   Lsn durable() const override { return database_.working().log().durable(); }
   std::chrono::milliseconds lag() const override {
@@ -74,10 +75,12 @@ class Server::State final : public SessionHost {
     ClientSession* session;
   };
 
-  // What a client's cancel reaches without the client's loop, which may be running its statement.
+  // What a client's cancel, and others' look at it, reaches without the client's loop, which may be running
+  // its statement.
   struct ClientStop {
     uint32_t secret;
     std::shared_ptr<StopRequest> stop;
+    std::shared_ptr<const ClientActivity> activity;
   };
 
   Result<void> add_loop(size_t number);
@@ -100,7 +103,7 @@ class Server::State final : public SessionHost {
   std::vector<std::unique_ptr<ClientLoop>> loops_;
   std::unique_ptr<DurabilityWatch> watch_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any work_;
   // Guarded by mutex_.
   std::deque<Help> helps_;
@@ -200,6 +203,15 @@ void Server::State::cancel(uint32_t session, uint32_t secret) {
   if (waits) waits->loop->come_back(waits->client, ClientSession::Step::kRetry);
 }
 
+std::vector<SessionActivity> Server::State::activities() const {
+  std::vector<SessionActivity> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, client] : stops_of_clients_) {
+    if (std::optional<SessionActivity> shown = client.activity->look()) all.push_back(*std::move(shown));
+  }
+  return all;
+}
+
 void Server::State::give_way() {
   {
     const std::lock_guard lock(mutex_);
@@ -234,9 +246,10 @@ void Server::State::accept(int listening) {
   const uint32_t id = next_id_++;
   const auto secret = static_cast<uint32_t>(unforeseen_number());
   link.stop = std::make_shared<StopRequest>();
+  link.activity = std::make_shared<ClientActivity>();
   {
     const std::lock_guard lock(mutex_);
-    stops_of_clients_.emplace(id, ClientStop{secret, link.stop});
+    stops_of_clients_.emplace(id, ClientStop{secret, link.stop, link.activity});
   }
   loops_[id % loops_.size()]->adopt(descriptor, id, secret, std::move(link));
 }

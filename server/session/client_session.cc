@@ -38,7 +38,8 @@ ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, Cl
       secret_(secret),
       link_(std::move(link)),
       seat_(host),
-      stop_(link_.stop != nullptr ? link_.stop : std::make_shared<StopRequest>()) {}
+      stop_(link_.stop != nullptr ? link_.stop : std::make_shared<StopRequest>()),
+      activity_(link_.activity != nullptr ? link_.activity : std::make_shared<ClientActivity>()) {}
 
 ClientSession::~ClientSession() = default;
 
@@ -152,6 +153,7 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
 }
 
 void ClientSession::write_ready(char state) {
+  activity_->end(state);
   MessageWriter writer = out();
   mneme::write_ready(state, writer);
 }

@@ -34,6 +34,7 @@
 #include "procedures/values/stop_request.h"
 #include "server/protocol/backend_messages.h"
 #include "server/protocol/frames.h"
+#include "server/session/client_activity.h"
 #include "server/session/client_statement.h"
 #include "server/session/copy_text.h"
 #include "server/session/reply_queue.h"
@@ -49,7 +50,8 @@ struct ClientLink {
   bool needs_tls = false;   // a startup packet in the clear is refused
   std::string peer{};       // the client's address, for that refusal: "at 10.0.0.7:40312"
   std::string end_point{};  // of the certificate (TlsCertificate); empty: passwords are not tied to it
-  std::shared_ptr<StopRequest> stop{};  // of the session's statements; nullptr: the session makes one
+  std::shared_ptr<StopRequest> stop{};         // of the session's statements; nullptr: the session makes one
+  std::shared_ptr<ClientActivity> activity{};  // likewise
 };
 
 class ClientSession {
@@ -220,6 +222,8 @@ class ClientSession {
   Ran learn_same_columns(Named& named);
   void follow_savepoint(const syntax::Command& command);
   StatementResult run_set(const SetStatement& statement, ResultSink& rows);
+  // Lets pg_stat_activity have what all sessions do now, if the statement speaks of it.
+  void share_activities(const ClientStatement& statement);
   // Makes the settings known to the functions and tables that tell of them.
   void share_settings();
   // What set_config() has asked for in the statement: each is set behind it, and fails it if it can't be.
@@ -274,6 +278,7 @@ class ClientSession {
   bool is_implicit_ = false;  // the block that is open
   bool skips_to_sync_ = false;
   const std::shared_ptr<StopRequest> stop_;
+  const std::shared_ptr<ClientActivity> activity_;
   bool is_tried_again_ = false;  // the message or statement at hand, which had to wait
   uint32_t conflicts_ = 0;       // how often it has given up, outside of a block
   // At so many conflicts the others wait while it runs alone, because what reads much meets a conflict at

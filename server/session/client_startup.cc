@@ -134,6 +134,7 @@ ClientSession::Step ClientSession::start_session(ByteSpan body) {
   settings_.start_with("session_authorization", user);
   settings_.set_standby(host_.is_standby());
   values_ = session_values(user, database.empty() ? user : database, id_);
+  activity_->begin_session(id_, user, database.empty() ? user : database);
   share_settings();
   user_ = user;
   unknown_options_ = std::move(unknown);

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/clock.h"
+#include "base/lock_wait_mark.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
 
@@ -41,6 +42,7 @@ std::optional<bool> read_only_mode(const ClientStatement& statement) {
 
 ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> parameters,
                                       std::span<const uint8_t> scales, ResultSink& rows, bool alone) {
+  activity_->begin_query(named.statement.text, in_block());
   if (named.statement.command() != nullptr)
     return run_sql(named, parameters, scales, rows, alone, named.statement.explain);
   if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
@@ -110,6 +112,8 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   seat_.session().set_read_only(settings_.is_read_only());
   settings_.runs_statement();
   static_cast<void>(wishes_of(named));  // those of a try that was given up
+  share_activities(named.statement);
+  const LockWaitMark mark(activity_->waits_for_lock());
   if (options) return explain(named, *options, parameters, scales, rows);
   if (conflicts_ >= alone_at_conflicts_ && seat_.block() == SqlSession::Block::kNone) {
     if (waiting_ == Waiting::kNever) return {Done::kWork};
@@ -124,6 +128,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   if (!result) return {Done::kRetry};
   if (result->gave_up && attempts < kMostAttempts && ++conflicts_ < kMostAttempts) {
     next_attempt_ns_ = monotonic_ns() + kPauseNanoseconds;
+    activity_->waits_for_lock().store(true, std::memory_order_relaxed);
     return {Done::kRetry};
   }
   return {Done::kYes, grant_wishes(named, *std::move(result))};
@@ -234,7 +239,14 @@ ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement
   return changed;
 }
 
+void ClientSession::share_activities(const ClientStatement& statement) {
+  constexpr std::string_view kView = "pg_stat_activity";
+  if (std::ranges::search(statement.text, kView, {}, ascii_lower).empty()) return;
+  set_activities(*values_, host_.activities());
+}
+
 void ClientSession::share_settings() {
+  activity_->set_application(settings_.get("application_name").value_or(""));
   const std::vector<Settings::Shown> shown = settings_.all();
   std::vector<SystemCatalog::Setting> settings;
   for (const Settings::Shown& each : shown) settings.push_back({each.name, each.value});

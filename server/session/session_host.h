@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/check.h"
 #include "embedding/embedded_database.h"
+#include "procedures/catalog/session_activity.h"
 #include "server/session/users.h"
 
 namespace mneme {
@@ -35,6 +37,8 @@ class SessionHost {
   virtual bool statements_wait() const { return false; }
   // Returns nullptr where every client is taken for who it says it is.
   virtual const Users* users() const { return nullptr; }
+  // The sessions, as pg_stat_activity shows them.
+  virtual std::vector<SessionActivity> activities() const { return {}; }
   // A client wants the statement that the session runs to end.
   virtual void cancel(uint32_t session, uint32_t secret) = 0;
 };

@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "engine/schema/value.h"
 #include "procedures/interpreter/call.h"
+#include "workloads/shared/book_rules.h"
 #include "workloads/shared/mix.h"
 #include "workloads/shared/rows.h"
 #include "workloads/shared/terminal_rules.h"
@@ -77,6 +78,8 @@ class Workload {
   // The Zipfian theta by which rows are chosen, of a workload that does so.
   virtual std::optional<double> skew() const { return std::nullopt; }
 
+  // What its specification says of its calls, for a run to be held against.
+  virtual BookRules book_rules() const { return {}; }
   // How users at terminals make its calls; null: its specification has none.
   virtual const TerminalRules* terminal_rules() const { return nullptr; }
 

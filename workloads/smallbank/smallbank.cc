@@ -71,6 +71,18 @@ std::vector<MixShare> Smallbank::mix() const {
   return mix_.applied_to(default_mix());
 }
 
+BookRules Smallbank::book_rules() const {
+  const Hotspot paper;
+  return {.source = "Alomari and others (ICDE 2008), and H-Store's mix with send_payment",
+          .mix = {default_mix().begin(), default_mix().end()},
+          .choices = {{.name = fmt::format("calls on the first {} customers", paper.customers),
+                       .percent = static_cast<double>(paper.percent),
+                       .has = [paper](const Call& call) {
+                         // Names are equally long and in the order of their numbers.
+                         return call.arguments[0].scalar.as_text() <= customer_name(paper.customers);
+                       }}}};
+}
+
 int128 Smallbank::conserved_delta(const Call& call, std::span<const Argument> results) const {
   switch (static_cast<Procedure>(call.procedure.value)) {
     case Procedure::kDepositChecking:

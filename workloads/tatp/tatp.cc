@@ -108,6 +108,30 @@ std::vector<MixShare> Tatp::mix() const {
   return mix_.applied_to(default_mix());
 }
 
+// The successes follow from the population: 62.5% of the four types of access info and of special facility
+// are there, of a facility's three start times half, and 85% of the facilities are active. Over all start
+// times and end times that a call may ask for, and all sets of rules that an active facility may have, 27.84%
+// of the calls are forwarded. NURand joins two numbers by OR: so three of four results are odd, and their
+// successors even.
+BookRules Tatp::book_rules() const {
+  return {.source = "TATP, description 1.0",
+          .mix = {default_mix().begin(), default_mix().end()},
+          .successes = {{"get_subscriber_data", 100},
+                        {"get_new_destination", 14.79},
+                        {"get_access_data", 62.5},
+                        {"update_subscriber_data", 62.5},
+                        {"update_location", 100},
+                        {"insert_call_forwarding", 31.25},
+                        {"delete_call_forwarding", 31.25}},
+          .choices = {{.name = "subscribers with an even number, by NURand",
+                       .percent = 75,
+                       .has = [](const Call& call) -> std::optional<bool> {
+                         // The other procedures name the subscriber by its digits.
+                         if (call.procedure != id_of(Procedure::kGetSubscriberData)) return std::nullopt;
+                         return call.arguments[0].scalar.as_int() % 2 == 0;
+                       }}}};
+}
+
 int128 Tatp::conserved_delta(const Call& call, std::span<const Argument>) const {
   switch (static_cast<Procedure>(call.procedure.value)) {
     case Procedure::kInsertCallForwarding:

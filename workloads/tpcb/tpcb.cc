@@ -84,6 +84,32 @@ std::vector<MixShare> Tpcb::mix() const {
   return {default_mix().begin(), default_mix().end()};
 }
 
+BookRules Tpcb::book_rules() const {
+  const auto account_of = [](const Call& call) { return call.arguments[0].scalar.as_int(); };
+  const auto branch_of = [](const Call& call) { return call.arguments[2].scalar.as_int(); };
+  BookRules rules{.source = "TPC-B, revision 2.0",
+                  .mix = {default_mix().begin(), default_mix().end()},
+                  .most_per_second = static_cast<double>(scale_.branches),
+                  .longest_response_seconds = 2};
+  if (scale_.branches > 1) {
+    rules.choices.push_back({"accounts of another branch than the teller's", 15,
+                             [scale = scale_, account_of, branch_of](const Call& call) {
+                               return scale.branch_of_account(account_of(call)) != branch_of(call);
+                             }});
+    rules.choices.push_back({"tellers of branch 1", 100.0 / static_cast<double>(scale_.branches),
+                             [branch_of](const Call& call) { return branch_of(call) == 1; }});
+  }
+  rules.choices.push_back(
+      {"accounts in the first half of their branch", 50, [scale = scale_, account_of](const Call& call) {
+         return (account_of(call) - 1) % scale.accounts_per_branch < scale.accounts_per_branch / 2;
+       }});
+  rules.choices.push_back({"deltas below half of the lowest one", 25, [](const Call& call) {
+                             return call.arguments[Generator::kDeltaArgument].scalar.as_int() <
+                                    -kHighestDelta / 2;
+                           }});
+  return rules;
+}
+
 int128 Tpcb::conserved_delta(const Call& call, std::span<const Argument>) const {
   return call.arguments[Generator::kDeltaArgument].scalar.as_int();
 }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "workloads/shared/embedded_sql.h"
 #include "workloads/shared/row_builder.h"
+#include "workloads/shared/zipf.h"
 #include "workloads/ycsb/ycsb_checks.h"
 
 namespace mneme::ycsb {
@@ -92,6 +93,35 @@ std::unique_ptr<CallGenerator> Ycsb::generator(const StreamId& stream) const {
 
 std::vector<MixShare> Ycsb::mix() const {
   return mix_.applied_to(default_mix(settings_.core_workload));
+}
+
+BookRules Ycsb::book_rules() const {
+  const auto mix = default_mix(settings_.core_workload);
+  BookRules rules{.source = "YCSB (SoCC 2010), and its program's core workloads"};
+  for (const MixShare& share : mix) {
+    if (share.percent > 0) rules.mix.push_back(share);
+  }
+  const bool is_latest = settings_.core_workload == 'D';
+  const Zipf ranks(static_cast<uint64_t>(settings_.records), Settings().skew);
+  rules.choices.push_back(
+      {is_latest ? "calls on the latest record" : "calls on the most popular record",
+       100 * ranks.highest_probability(),
+       [is_latest, popular = is_latest ? std::optional<int64_t>() : std::optional(key_of(0))](
+           const Call& call) mutable -> std::optional<bool> {
+         const int64_t key = call.arguments[0].scalar.as_int();
+         if (call.procedure == id_of(Procedure::kInsertRecord)) {
+           if (is_latest) popular = key;
+           return std::nullopt;
+         }
+         if (!popular) return std::nullopt;
+         return key == *popular;
+       }});
+  rules.choices.push_back(
+      {"scans of at most half of the longest one", 50, [](const Call& call) -> std::optional<bool> {
+         if (call.procedure != id_of(Procedure::kScanRecords)) return std::nullopt;
+         return call.arguments[1].scalar.as_int() <= kLongestScan / 2;
+       }});
+  return rules;
 }
 
 int128 Ycsb::conserved_delta(const Call& call, std::span<const Argument>) const {

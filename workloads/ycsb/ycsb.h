@@ -26,6 +26,7 @@ class Ycsb : public Workload {
   void populate(uint32_t part, RowSink sink) const override;
   std::unique_ptr<CallGenerator> generator(const StreamId& stream) const override;
   std::vector<MixShare> mix() const override;
+  BookRules book_rules() const override;
   std::optional<double> skew() const override { return settings_.skew; }
   int128 conserved_delta(const Call& call, std::span<const Argument> results) const override;
   std::vector<Check> check(const RowSource& rows, std::optional<int128> conserved) const override;

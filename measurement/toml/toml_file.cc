@@ -1,4 +1,4 @@
-#include "experiments/toml_file.h"
+#include "measurement/toml/toml_file.h"
 
 #include <fmt/format.h>
 
@@ -82,7 +82,7 @@ std::string_view TomlValue::name_of(Kind kind) {
 
 Result<TomlValue> parse_toml(std::string_view text, std::string_view file) {
   if (text.size() > kMostTomlBytes) {
-    return invalid_argument("{} has {} bytes, and a file of an experiment at most {}", file, text.size(),
+    return invalid_argument("{} has {} bytes, and a file in TOML may have {} at most", file, text.size(),
                             kMostTomlBytes);
   }
   return on_deep_stack([&]() -> Result<TomlValue> {
@@ -95,7 +95,7 @@ Result<TomlValue> parse_toml(std::string_view text, std::string_view file) {
     std::optional<FilePlace> too_deep;
     TomlValue value = toml_value(parsed.table(), 0, too_deep);
     if (too_deep) {
-      return invalid_argument("{}: nothing in a file of an experiment is nested so deep",
+      return invalid_argument("{}: nothing in a file in TOML may be nested so deep",
                               place_text(file, *too_deep));
     }
     return value;

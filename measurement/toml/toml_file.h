@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "experiments/file_place.h"
+#include "measurement/toml/file_place.h"
 
 namespace mneme {
 

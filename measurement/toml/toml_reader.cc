@@ -1,4 +1,4 @@
-#include "experiments/toml_reader.h"
+#include "measurement/toml/toml_reader.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/nearest_word.h"
-#include "experiments/plan.h"
+#include "base/words.h"
 
 namespace mneme {
 

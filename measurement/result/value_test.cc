@@ -1,4 +1,4 @@
-#include "experiments/value.h"
+#include "measurement/result/value.h"
 
 #include <gtest/gtest.h>
 

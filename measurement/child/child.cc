@@ -1,4 +1,4 @@
-#include "experiments/child.h"
+#include "measurement/child/child.h"
 
 #include <fcntl.h>
 #include <fmt/ranges.h>

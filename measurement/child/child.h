@@ -1,4 +1,4 @@
-// This program again, as a child that measures, or as a log server beside one that does.
+// Child: this program again, as a command that measures, or as a log server beside one that does.
 //
 // Invariants  no child outlives this process: the kernel kills it with the thread that started it.
 #pragma once

@@ -1,4 +1,8 @@
-// The value of a point: an expression over a command's JSON, as definition.h has it.
+// Values of a command's JSON: an expression over the numbers in it, from left to right, with spaces between
+// all its words.
+//
+// Errors      kFailed, with the name that is not there, or the word that is none.
+// Threads     any.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,19 +1,8 @@
-#include "cli/bench/call_window.h"
+#include "cli/bench/client_tally.h"
 
 #include <algorithm>
 
 namespace mneme {
-
-CallWindow::CallWindow(uint64_t start_ns, double warmup_seconds, std::optional<double> duration_seconds)
-    : begin_ns_(start_ns + static_cast<uint64_t>(warmup_seconds * 1e9)),
-      end_ns_(duration_seconds ? begin_ns_ + static_cast<uint64_t>(*duration_seconds * 1e9) : kNever) {}
-
-double CallWindow::seconds(uint64_t last_end_ns, uint64_t stopped_ns) const {
-  uint64_t end_ns = std::min(stopped_ns, end_ns_);
-  // Without an end the clients stop with their last call.
-  if (end_ns_ != kNever) end_ns = std::max(end_ns, last_end_ns);
-  return end_ns > begin_ns_ ? static_cast<double>(end_ns - begin_ns_) / 1e9 : 0;
-}
 
 void ClientTally::conflicted(size_t procedure, uint64_t now_ns) {
   if (window_->counts(now_ns)) ++procedures_[procedure].aborted;

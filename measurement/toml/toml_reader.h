@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "experiments/toml_file.h"
+#include "measurement/toml/toml_file.h"
 
 namespace mneme {
 

@@ -1,7 +1,7 @@
 // Goal: a child that does not do what it was started for is told, with what it said. Method: the program that
 // is started again is this one, which knows none of the commands: it tells its own help, ends with an error,
 // or runs no tests at all.
-#include "experiments/child.h"
+#include "measurement/child/child.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/value.h"
+#include "measurement/result/value.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/nearest_word.h"
-#include "experiments/plan.h"
+#include "base/words.h"
 #include "measurement/statistics/median.h"
 
 namespace mneme {
