@@ -1,6 +1,6 @@
 // Goal: a checkpoint holds each row as it was at the checkpoint's LSN, once, whatever transactions do
-// meanwhile. Method: a table, workers and a checkpointer that are played here step by step, in orders that are
-// written down, then in random ones.
+// meanwhile. Method: a table, workers and a checkpointer that are played here step by step, in orders that
+// are written down, then in random ones.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
