@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "experiments": {"base", "measurement"},
     "bench": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "workloads"},
     "lab": {"base", "logging", "engine", "procedures", "analyzer", "recovery"},
-    "course": {"base", "logging", "engine", "analyzer"},
+    "course": {"base", "logging", "engine", "analyzer", "network", "procedures", "recovery"},
     "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "embedding", "server", "workloads",
             "measurement", "experiments"},
 }

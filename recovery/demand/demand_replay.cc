@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/parallel.h"
+#include "recovery/demand/settling_tables.h"
 #include "recovery/rows/barrier_finder.h"
 
 namespace mneme {
@@ -98,7 +99,8 @@ Result<void> DemandReplay::open(std::span<const RecordView> records, uint32_t th
       if (!fill(lists, block, block + 1, threads)) return error();
     }
   }
-  rules_ = std::make_unique<SettlingRules>(graph_, database_.schema(), runner_.dispatch(), placements_);
+  rules_ = std::make_unique<SettlingRules>(
+      settling_tables(graph_, database_.schema(), runner_.dispatch(), placements_), database_.schema());
   DemandExecutor& executor = *this;
   schedule_ =
       std::make_unique<DemandSchedule>(shape(), std::move(lists), options_.threads, threads, executor);

@@ -11,18 +11,41 @@
 //             nothing: no piece looks at its rows.
 // Unknown     where the values of a block's lane columns are not known, all its lanes must be settled.
 // Threads     constant once made.
+// Source      ours. settling_tables.h makes what it is made of.
 #pragma once
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "analyzer/dependency_graph.h"
 #include "engine/schema/image_parts.h"
 #include "engine/schema/schema.h"
-#include "recovery/calls/piece_dispatch.h"
+#include "recovery/calls/lane_ring.h"
 
 namespace mneme {
+
+// What replay still does to a table.
+struct SettlingTable {
+  // A block whose pieces write rows of the table.
+  struct Writer {
+    uint32_t block = 0;
+    LaneRing ring;
+    std::span<const ColumnId> columns;  // whose values say in which lane a row lies; none: all in one
+    bool only_inserts = false;          // its rows come into any lane (LaneTable::any_lane)
+    // The lane columns are in each unique key: one that comes or goes is known to its rows' lane.
+    bool holds_keys = false;
+    ImageParts moving;  // with lane columns that are in no index: to change them moves a row to another lane
+  };
+  // A block whose pieces only read it.
+  struct Reader {
+    uint32_t block = 0;
+    std::vector<ColumnId> columns;  // that its pieces read, and that are in no index
+    ImageParts parts;               // with those of them that procedures change
+  };
+  std::vector<Writer> writers;
+  std::vector<Reader> readers;
+};
 
 class SettlingRules {
  public:
@@ -30,11 +53,13 @@ class SettlingRules {
   struct Need {
     uint32_t block = 0;
     std::optional<uint32_t> lane;
+
+    bool operator==(const Need&) const = default;
   };
 
-  // `placements`: by block. All arguments must outlive it.
-  SettlingRules(const DependencyGraph& graph, const Schema& schema, const PieceDispatch& dispatch,
-                std::vector<LanePlacement> placements);
+  // `tables`: by table, of the schema. It and the writers' columns outlive this.
+  SettlingRules(std::vector<SettlingTable> tables, const Schema& schema)
+      : schema_(schema), tables_(std::move(tables)) {}
 
   // Whether the log's pieces write rows of the table at all.
   bool is_written(TableId table) const { return !tables_[table.value].writers.empty(); }
@@ -52,33 +77,16 @@ class SettlingRules {
   void of_coming_and_going(TableId table, std::vector<Need>& needs) const;
 
  private:
-  struct Writer {
-    uint32_t block = 0;
-    RowLanes lanes;
-    bool only_inserts = false;  // LaneTable::any_lane
-    // The lane columns are in each unique key: one that comes or goes is known to its rows' lane.
-    bool holds_keys = false;
-    ImageParts moving;  // with lane columns that are in no index: to change them moves a row to another lane
-  };
-  struct Reader {
-    uint32_t block = 0;
-    std::vector<ColumnId> columns;  // that its pieces read, and that are in no index
-    ImageParts parts;               // with those of them that procedures change
-  };
-  struct Table {
-    std::vector<Writer> writers;
-    std::vector<Reader> readers;  // blocks that only read it
-  };
-
-  void add_readers(const DependencyGraph& graph, const Schema& schema);
+  // The lane of rows with these values in the writer's columns.
+  uint32_t lane_of(TableId table, const SettlingTable::Writer& writer, std::span<const Value> key) const {
+    return writer.ring.lane_of(schema_.catalog().table(table), writer.columns, key);
+  }
   // The row's values in the writer's lane columns.
-  void lane_values(TableId table, const Writer& writer, const std::byte* image,
+  void lane_values(TableId table, const SettlingTable::Writer& writer, const std::byte* image,
                    std::vector<Value>& key) const;
 
   const Schema& schema_;
-  const PieceDispatch& dispatch_;
-  const std::vector<LanePlacement> placements_;
-  std::vector<Table> tables_;  // by table
+  const std::vector<SettlingTable> tables_;
 };
 
 }  // namespace mneme

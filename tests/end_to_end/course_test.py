@@ -4,6 +4,8 @@ Method: the lines of course/NN-*/text.md that begin with $ are run by a shell in
 is that folder too. What they print is held against the lines that follow (typed_text.py).
 """
 
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import re
@@ -16,6 +18,19 @@ from typed_text import VARY, commands, pattern, shown
 
 COURSE = REPOSITORY / "course"
 BUILD = pathlib.Path(os.environ.get("MNEME", "./mneme")).resolve().parent
+os.environ.setdefault("MNEME_LAB", str(BUILD / "mneme_lab"))
+
+
+def load_lesson():
+    loader = importlib.machinery.SourceFileLoader("lesson", str(REPOSITORY / "scripts" / "lesson"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lesson", loader))
+    loader.exec_module(module)
+    return module
+
+
+LESSON = load_lesson()
+
+
 class Course(EndToEndTest):
     def test_each_chapter(self):
         for name, target in (("build", BUILD), ("scripts", REPOSITORY / "scripts"), ("course", COURSE), ("tests", REPOSITORY / "tests")):
@@ -36,6 +51,21 @@ class Course(EndToEndTest):
             # Databases of a chapter take some hundred MiB.
             for made in self.folder.glob("course-*"):
                 shutil.rmtree(made)
+
+    def test_each_lesson_leads_to_the_laboratory(self):
+        played = 0
+        for chapter in sorted(COURSE.glob("[0-9][0-9]-*/text.md")):
+            kept = LESSON.lessons(chapter.parent)
+            linked = dict(re.findall(r"^\[([^]]+)\]: \.\./\.\./build-lab/laboratory\.html#(\S+)$", chapter.read_text(), re.MULTILINE))
+            self.assertEqual(sorted(linked), sorted(kept), chapter)
+            for name, state in linked.items():
+                with self.subTest(chapter=chapter.parent.name, lesson=name):
+                    self.assertIn(f"][{name}]", chapter.read_text())
+                    self.assertEqual(LESSON.state_of(state), kept[name], "scripts/lesson N NAME link has the new link")
+                    answer = LESSON.play(kept[name])
+                    self.assertTrue(answer["verdict"]["rows_are_as_they_were"] and answer["verdict"]["agrees"])
+                    played += 1
+        self.assertGreater(played, 0)
 
     def test_the_build_takes_a_part_in_place_of_the_engines_file(self):
         listed = subprocess.run([REPOSITORY / "scripts" / "course"], capture_output=True, text=True, check=True).stdout
