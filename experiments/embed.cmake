@@ -17,7 +17,7 @@ if(REPORT_LIBRARY_MISSING)
   message(WARNING "experiments/page/node_modules has no ${REPORT_LIBRARY_MISSING}: the program will be built without "
     "`mneme experiment report`. scripts/setup fetches it, by npm.")
 endif()
-foreach(PART page.html page.css page.js)
+foreach(PART page.html design.css page.css page.js)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${REPORT_FOLDER}/${PART})
   string(MAKE_C_IDENTIFIER ${PART} PART_NAME)
   file(READ ${REPORT_FOLDER}/${PART} REPORT_${PART_NAME})

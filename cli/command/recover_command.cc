@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct RecoverCommand {
   std::string progress_name = "auto";
   std::string trace;
   std::string trace_html;
+  std::string trace_beside;
   std::vector<uint32_t> simulate_cores;
   uint32_t on_demand = 0;
   double memory_bandwidth = 0;
@@ -103,6 +105,12 @@ struct RecoverCommand {
       single_thread = *measured;
       options.replay.planned_threads = std::ranges::max(simulate_cores);
     }
+    std::optional<RecoveryReport> beside;
+    if (!trace_beside.empty()) {
+      Result<RecoveryReport> other = recover_beside(options, progress);
+      if (!other) return other.error();
+      beside = *std::move(other);
+    }
     std::unique_ptr<ScheduleRecorder> recorder = make_recorder();
     options.replay.recorder = recorder.get();
 
@@ -141,7 +149,14 @@ struct RecoverCommand {
           "nothing was left to be replayed on demand: behind the last change of the schema the log "
           "holds no call");
     }
-    if (is_traced()) RETURN_IF_ERROR(put_trace(report, *recorder));
+    if (is_traced()) {
+      Json about = {{"workload", workload_name(recovered->manifest)},
+                    {"scheme", report.scheme->name},
+                    {"threads", report.threads},
+                    {"blocks", report.analysis.blocks}};
+      provenance.add_to(about);
+      RETURN_IF_ERROR(put_trace({report, *recorder, std::move(about), beside ? &*beside : nullptr}));
+    }
     if (!simulate_cores.empty()) {
       if (recorder->runs() != 1) {
         return invalid_argument(
@@ -189,6 +204,28 @@ struct RecoverCommand {
     return settings->make();
   }
 
+  // The same log by --trace-beside's scheme, by its defaults.
+  Result<RecoveryReport> recover_beside(const RecoverOptions& options, Progress& progress) const {
+    const Result<const RecoveryScheme*> scheme_beside = recovery_scheme(trace_beside);
+    if (!scheme_beside) return scheme_beside.error();
+    RecoverOptions other = options;
+    other.scheme = *scheme_beside;
+    other.order.reset();
+    other.analysis.reset();
+    progress.say(fmt::format("by {}, to compare with", trace_beside));
+    Result<RecoveredDatabase> recovered = recover(directory, other);
+    if (!recovered) return recovered.error();
+    return std::move(recovered->report);
+  }
+
+  // Of a database that a workload was run on; else its folder's name.
+  std::string workload_name(const Manifest& manifest) const {
+    const Result<WorkloadSettings> settings =
+        WorkloadSettings::from_attributes(manifest.attributes, directory);
+    if (settings) return settings->name;
+    return std::filesystem::absolute(directory + "/").lexically_normal().parent_path().filename().string();
+  }
+
   // Replays the log on one thread in two ways. The simulated replay is compared with the faster one.
   Result<SingleThread> measure_single_thread(RecoverOptions options, Progress& progress) const {
     SingleThread measured;
@@ -218,9 +255,10 @@ struct RecoverCommand {
     return nullptr;
   }
 
-  Result<void> put_trace(const RecoveryReport& report, const ScheduleRecorder& recorder) const {
-    if (!trace.empty()) RETURN_IF_ERROR(write_trace(trace, report, recorder));
-    if (!trace_html.empty()) RETURN_IF_ERROR(write_trace_page(trace_html, report, recorder));
+  Result<void> put_trace(const Trace& written) const {
+    if (!trace.empty()) RETURN_IF_ERROR(write_trace(trace, written));
+    if (!trace_html.empty()) RETURN_IF_ERROR(write_trace_page(trace_html, written));
+    const ScheduleRecorder& recorder = written.recorder;
     if (recorder.dropped_steps() > 0) {
       output.notice(
           fmt::format("the trace holds the first {} steps of each thread, and leaves out {} later ones",
@@ -249,7 +287,8 @@ struct RecoverCommand {
         return invalid_argument(
             "--on-demand is clr-p's, which knows what each row waits for, and {} does not: leave it out",
             wanted.name);
-      for (const char* option : {"--replay", "--simulate-cores", "--trace", "--trace-html", "--batch"}) {
+      for (const char* option :
+           {"--replay", "--simulate-cores", "--trace", "--trace-html", "--trace-beside", "--batch"}) {
         if (command.count(option) > 0)
           return invalid_argument(
               "{} is of a replay from the log's begin to its end, and --on-demand has none: "
@@ -260,6 +299,11 @@ struct RecoverCommand {
         return invalid_argument(
             "--on-demand has an analysis of its own, in which lanes follow from arguments alone: leave out "
             "--conflicts, --elide, --decompose and --coalesce");
+    }
+    if (command.count("--trace-beside") > 0 &&
+        command.count("--trace") + command.count("--trace-html") == 0) {
+      return invalid_argument(
+          "--trace-beside is drawn in a trace, and none is written: give --trace-html as well");
     }
     if (command.count("--simulate-cores") > 0 && command.count("--threads") > 0) {
       return invalid_argument("--simulate-cores measures a replay on one thread: leave --threads out");
@@ -314,6 +358,7 @@ void add_recover_command(CLI::App& program, Action& chosen) {
   take("--progress", command->progress_name);
   take("--trace", command->trace);
   take("--trace-html", command->trace_html);
+  take("--trace-beside", command->trace_beside);
   take("--simulate-cores", command->simulate_cores);
   take("--memory-bandwidth", command->memory_bandwidth);
   command->analysis.add_options(*app);

@@ -392,6 +392,8 @@ constexpr OptionRow kTable[] = {
     {kReplay, "--trace-html",
      "write the same as a page for the browser: threads, blocks, lanes, batches, waits and their causes",
      false, writable_file},
+    {kReplay, "--trace-beside",
+     "recover by this scheme, too, before, and draw its stages in the trace on the same scale"},
     {kReplay, "--from",
      "the primary's data directory, at work or not: copied first, into a directory without a database"},
     rare(in(OptionUnit::kMebibytes, {kReplay, "--checkpoint-log",

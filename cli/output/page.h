@@ -1,7 +1,8 @@
 // Pages: single HTML files that commands write: script and style inside, data as JSON, nothing fetched from
 // anywhere.
 //
-// Source      cli/pages/*.html, built into the program (cli/embed.cmake).
+// Source      cli/output/pages/*.html, and of experiments/page/ the design and the drawing of graphs, which
+//             all pages share; built into the program (cli/embed.cmake).
 #pragma once
 
 #include <string>

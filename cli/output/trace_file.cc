@@ -15,7 +15,10 @@
 namespace mneme {
 namespace {
 
-// Tracks of the trace: the recovery's stages, then a replay thread each.
+// Processes of the trace.
+constexpr uint32_t kRecovery = 1;
+constexpr uint32_t kBeside = 2;
+// Tracks of one: the recovery's stages, then a replay thread each.
 constexpr uint32_t kStagesTrack = 0;
 uint32_t track_of(uint32_t thread) {
   return thread + 1;
@@ -50,22 +53,22 @@ bool is_of_a_block(StepKind kind) {
 
 class TraceWriter {
  public:
-  TraceWriter(std::FILE* file, const RecoveryReport& report, const ScheduleRecorder& recorder)
+  TraceWriter(std::FILE* file, const Trace& trace)
       : file_(file),
-        report_(report),
-        recorder_(recorder),
-        us_per_tick_(recorder.ns_per_tick() / 1000),
-        begin_ns_(report.stages.empty() ? 0 : report.stages.front().begin_ns) {}
+        trace_(trace),
+        report_(trace.report),
+        recorder_(trace.recorder),
+        us_per_tick_(recorder_.ns_per_tick() / 1000),
+        begin_ns_(begin_of(report_)) {}
 
   void write() {
-    std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file_);
-    name_track(kStagesTrack, "recovery");
-    for (const StageTime& stage : report_.stages) {
-      span(kStagesTrack, std::string(stage.name), "stage", us_of_ns(stage.begin_ns), us_of_ns(stage.end_ns),
-           Json::object());
-    }
+    std::fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":", file_);
+    std::fputs(in_page(trace_.about).c_str(), file_);
+    std::fputs(",\"traceEvents\":[", file_);
+    write_stages(kRecovery, report_);
+    if (trace_.beside != nullptr) write_stages(kBeside, *trace_.beside);
     for (uint32_t t = 0; t < recorder_.thread_count(); ++t) {
-      name_track(track_of(t), fmt::format("replay thread {}", t));
+      name_track(kRecovery, track_of(t), fmt::format("replay thread {}", t));
       for (const ScheduleStep& step : recorder_.steps(t)) write_step(t, step);
     }
     write_batches();
@@ -73,6 +76,26 @@ class TraceWriter {
   }
 
  private:
+  static uint64_t begin_of(const RecoveryReport& report) {
+    return report.stages.empty() ? 0 : report.stages.front().begin_ns;
+  }
+
+  void write_stages(uint32_t process, const RecoveryReport& report) {
+    event({{"name", "process_name"},
+           {"ph", "M"},
+           {"pid", process},
+           {"args",
+            {{"name", fmt::format("{}, {} thread{}", report.scheme->name, report.threads,
+                                  report.threads == 1 ? "" : "s")}}}});
+    name_track(process, kStagesTrack, "recovery");
+    const auto us_of = [begin_ns = begin_of(report)](uint64_t ns) {
+      return static_cast<double>(ns - begin_ns) / 1000;
+    };
+    for (const StageTime& stage : report.stages)
+      span(process, kStagesTrack, std::string(stage.name), "stage", us_of(stage.begin_ns),
+           us_of(stage.end_ns), Json::object());
+  }
+
   double us_of_ns(uint64_t ns) const {
     return (static_cast<double>(ns) - static_cast<double>(begin_ns_)) / 1000;
   }
@@ -86,6 +109,7 @@ class TraceWriter {
     std::string name(name_of(step.kind));
     if (step.kind == StepKind::kWaiting) {
       arguments["until"] = cause_of(step);
+      if (step.other < recorder_.thread_count()) arguments["by"] = step.other;
     } else {
       arguments["batch"] = step.batch;
     }
@@ -99,7 +123,8 @@ class TraceWriter {
       arguments["lane"] = step.lane;
       if (step.other != kNoEntry) arguments["then"] = "came to a piece of several lanes";
     }
-    span(track_of(thread), name, name_of(step.kind), us_of_tick(step.begin), us_of_tick(step.end), arguments);
+    span(kRecovery, track_of(thread), name, name_of(step.kind), us_of_tick(step.begin), us_of_tick(step.end),
+         arguments);
   }
 
   // The Greek letter of the block's label.
@@ -146,27 +171,28 @@ class TraceWriter {
       event({{"name", "batches in the pipeline"},
              {"ph", "C"},
              {"ts", us_of_tick(change.at)},
-             {"pid", 1},
+             {"pid", kRecovery},
              {"args", {{"batches", in_flight}}}});
     }
   }
 
-  void name_track(uint32_t track, const std::string& name) {
-    event({{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", track}, {"args", {{"name", name}}}});
+  void name_track(uint32_t process, uint32_t track, const std::string& name) {
+    event(
+        {{"name", "thread_name"}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", {{"name", name}}}});
     event({{"name", "thread_sort_index"},
            {"ph", "M"},
-           {"pid", 1},
+           {"pid", process},
            {"tid", track},
            {"args", {{"sort_index", track}}}});
   }
-  void span(uint32_t track, const std::string& name, std::string_view category, double begin_us,
-            double end_us, const Json& arguments) {
+  void span(uint32_t process, uint32_t track, const std::string& name, std::string_view category,
+            double begin_us, double end_us, const Json& arguments) {
     event({{"name", name},
            {"cat", category},
            {"ph", "X"},
            {"ts", begin_us},
            {"dur", end_us - begin_us},
-           {"pid", 1},
+           {"pid", process},
            {"tid", track},
            {"args", arguments}});
   }
@@ -177,6 +203,7 @@ class TraceWriter {
   }
 
   std::FILE* const file_;
+  const Trace& trace_;
   const RecoveryReport& report_;
   const ScheduleRecorder& recorder_;
   const double us_per_tick_;
@@ -184,12 +211,11 @@ class TraceWriter {
   bool is_first_ = true;
 };
 
-Result<void> write(const std::string& path, const PageParts& around, const RecoveryReport& report,
-                   const ScheduleRecorder& recorder) {
+Result<void> write(const std::string& path, const PageParts& around, const Trace& trace) {
   std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
   if (file == nullptr) return file_error("write the trace to", path, errno);
   std::fwrite(around.before.data(), 1, around.before.size(), file);
-  TraceWriter(file, report, recorder).write();
+  TraceWriter(file, trace).write();
   std::fwrite(around.behind.data(), 1, around.behind.size(), file);
   // stdio keeps no errno of an earlier write that failed. The last write fails for the same reason, and sets
   // it.
@@ -203,14 +229,12 @@ Result<void> write(const std::string& path, const PageParts& around, const Recov
 
 }  // namespace
 
-Result<void> write_trace(const std::string& path, const RecoveryReport& report,
-                         const ScheduleRecorder& recorder) {
-  return write(path, {}, report, recorder);
+Result<void> write_trace(const std::string& path, const Trace& trace) {
+  return write(path, {}, trace);
 }
 
-Result<void> write_trace_page(const std::string& path, const RecoveryReport& report,
-                              const ScheduleRecorder& recorder) {
-  return write(path, parts_of(kReplayPage), report, recorder);
+Result<void> write_trace_page(const std::string& path, const Trace& trace) {
+  return write(path, parts_of(kReplayPage), trace);
 }
 
 }  // namespace mneme

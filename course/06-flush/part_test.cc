@@ -34,6 +34,11 @@ struct ThreeInFlight {
   uint32_t third = 0;
 };
 
+// All slots were in use, and the third flush has ended: its slot is free, while it waits for those before it.
+struct ThirdHasEnded : ThreeInFlight {
+  ThirdHasEnded() : ThreeInFlight(3) { order.ended(third, true); }
+};
+
 TEST(FlushOrder, NothingIsDurableBeforeAFlushHasEnded) {
   ThreeInFlight flushes;
   EXPECT_EQ(flushes.order.durable().value, 64u)
@@ -92,8 +97,7 @@ TEST(FlushOrder, ASlotIsFreeOnceItsFlushHasEnded) {
 }
 
 TEST(FlushOrder, TheNextFlushInASlotIsAnother) {
-  ThreeInFlight flushes(3);
-  flushes.order.ended(flushes.third, true);
+  ThirdHasEnded flushes;
   ASSERT_TRUE(flushes.order.has_room()) << broken(kFreeAtOnce, kSlowStops);
   // In the same slot, while the flush that had it before still waits for those before it.
   const uint32_t again = flushes.order.send(at(400));
@@ -107,8 +111,7 @@ TEST(FlushOrder, TheNextFlushInASlotIsAnother) {
   EXPECT_EQ(flushes.order.durable().value, 400u)
       << broken("Once the flush up to 400 has ended, too, the log is durable up to 400.",
                 "Nothing is lost, but its clients wait for ever.");
-  ThreeInFlight others(3);
-  others.order.ended(others.third, true);
+  ThirdHasEnded others;
   others.order.ended(others.order.send(at(400)), true);
   others.order.ended(others.first, true);
   others.order.ended(others.second, true);

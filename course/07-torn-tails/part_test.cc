@@ -185,7 +185,7 @@ TEST(Block, ABlockThatIsCutOffMayBeTorn) {
   }
 }
 
-TEST(Block, WhatHasRottenIsNoTornTail) {
+TEST(Block, WhatHasRottedIsNoTornTail) {
   for (size_t byte = kBlockHeaderBytes; byte < kBlockHeaderBytes + kUsed; byte += 7) {
     Bytes block = block_of(kUsed);
     flip(block, byte, 3);
@@ -222,7 +222,7 @@ TEST(Block, BehindThePayloadThereIsNothing) {
   }
 }
 
-TEST(Block, AFirstSectorWithAHeaderThatIsNoneHasRotten) {
+TEST(Block, AFirstSectorWithAHeaderThatIsNoneHasRotted) {
   for (const size_t byte : {size_t{0}, size_t{4}, size_t{12}, size_t{24}, size_t{40}}) {
     Bytes block = block_of(kUsed);
     flip(block, byte, 6);

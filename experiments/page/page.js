@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const data = JSON.parse(document.getElementById("data").textContent);
-  const palette = ["#4269d0", "#d98a00", "#e5484d", "#2f9e8f", "#3ca951", "#d55fb4", "#9467bd", "#8c6d4f", "#6b8fb5", "#7f8790"];
+  const palette = getComputedStyle(document.documentElement).getPropertyValue("--palette").trim().split(/\s+/);
 
   function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);

@@ -13,6 +13,6 @@ const define = { PRESETS: JSON.stringify(Object.fromEntries(Object.entries(prese
   [name, { setup: `${text(file)}\n${text(`lab/page/presets/${name}_rows.sql`)}`, calls: text(`lab/page/presets/${name}_calls.sql`) }]))) };
 const bundle = (entry) => buildSync({ entryPoints: [path.join(here, entry)], bundle: true, write: false, format: "iife", minify: true, target: "es2022", define,
   legalComments: "none" }).outputFiles[0].text.replaceAll("</script", "<\\/script");
-const parts = { STYLE: text("lab/page/page.css"), MODULE: zlib.gzipSync(fs.readFileSync(wasm), { level: 9 }).toString("base64"), WORKER: bundle("worker.mjs"),
+const parts = { STYLE: text("experiments/page/design.css") + text("lab/page/page.css"), MODULE: zlib.gzipSync(fs.readFileSync(wasm), { level: 9 }).toString("base64"), WORKER: bundle("worker.mjs"),
   SCRIPT: bundle("page.mjs") };
 fs.writeFileSync(output, text("lab/page/page.html").replace(/@(STYLE|MODULE|WORKER|SCRIPT)@/g, (whole, name) => parts[name]));

@@ -17,7 +17,8 @@ const make = (name, attributes = {}, ...inside) => {
   element.append(...inside);
   return element;
 };
-const hue = (number) => Math.round(number * 137.5 + 210) % 360;
+const palette = getComputedStyle(document.documentElement).getPropertyValue("--palette").trim().split(/\s+/);
+const colour = (number) => palette[number % palette.length];
 
 // --- the engine, in a worker ---
 
@@ -315,7 +316,7 @@ function showLanes(state) {
   recovery.lane_counts.forEach((count, block) => {
     if (!state.lanes.get(block)?.size && block >= recovery.graph.blocks.length) return;
     const shown = recovery.graph.blocks[block], lanes = state.lanes.get(block) ?? new Map();
-    const part = make("div", { style: `--hue: ${hue(block)}` }, make("div", { class: "blockname" }, make("strong", {}, blockName(block)), ` ${shown ? shown.tables.join(", ") : "rows that no procedure touches"}`,
+    const part = make("div", { style: `--own: ${colour(block)}` }, make("div", { class: "blockname" }, make("strong", {}, blockName(block)), ` ${shown ? shown.tables.join(", ") : "rows that no procedure touches"}`,
       make("span", { class: "state" }, shown?.lanes.length ? ` · ${shown.lanes.join("; ")}` : "")));
     const idle = [...Array(count).keys()].filter((lane) => !lanes.has(lane));
     for (let lane = 0; lane < count; ++lane) {
@@ -337,7 +338,7 @@ function showTimeline(at) {
     for (let thread = 0; thread < threads; ++thread) {
       if (event.thread !== thread) { time.append(make("div", { class: "t" })); continue; }
       const runs = event.kind === "run", sign = { run: "", load: "l", fill: "f", arrive: "⇄", finish: "✓", retire: "r" }[event.kind];
-      time.append(make("div", { class: `t ${runs ? "run" : "other"}`, style: event.block !== undefined ? `--hue: ${hue(event.block)}` : null, title: `step ${i + 1}: ${event.kind}` }, runs ? blockName(event.block).slice(0, 1) : sign));
+      time.append(make("div", { class: `t ${runs ? "run" : "other"}`, style: event.block !== undefined ? `--own: ${colour(event.block)}` : null, title: `step ${i + 1}: ${event.kind}` }, runs ? blockName(event.block).slice(0, 1) : sign));
     }
   });
   byId("timeline").replaceChildren(time);
@@ -374,7 +375,7 @@ function showReplayAt() {
   byId("log").querySelector(".now")?.scrollIntoView({ block: "nearest" });
   showTables(byId("replayed-tables"), recovery.tables, state);
   if (serial) return;
-  drawGraph(byId("graph"), byId("why"), recovery.graph, state.block, hue);
+  drawGraph(byId("graph"), byId("why"), recovery.graph, state.block, colour);
   showTimeline(view.step);
   showLanes(state);
   showWaits(view.step);

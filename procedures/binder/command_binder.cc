@@ -355,7 +355,9 @@ void LearnedTypes::look_at(const ir::Expr& part) {
   if (!places_[number] && types_[number].kind != TypeKind::kNull) return;  // it was given
   places_[number] = part.where;
   types_[number] = part.type;
-  types_[number].precision = 0;
+  // The precision of these kinds tells what the catalogs' types are (values/type_oids.h).
+  const TypeKind kind = part.type.kind;
+  if (kind != TypeKind::kVarchar && kind != TypeKind::kBigInt) types_[number].precision = 0;
   types_[number].length = 0;
 }
 

@@ -1,9 +1,12 @@
 """Goal: the site builds, each of its links leads somewhere on it, it asks nothing of other machines, and its search finds pages from a disk.
 
-Method: scripts/site; all links and names of its pages, read by a parser of HTML; a search in headless Chromium.
+It is light or dark as the reader's system is, and loads without an error.
+
+Method: scripts/site; all links and names of its pages, read by a parser of HTML; a search and a look at pages in headless Chromium.
 """
 
 import html.parser
+import json
 import os
 import pathlib
 import shutil
@@ -59,6 +62,8 @@ class Site(EndToEndTest):
                 self.assertTrue((self.site / document.relative_to(REPOSITORY).with_suffix(".html")).is_file(), document)
         with self.subTest("search"):
             self.search()
+        with self.subTest("colours"):
+            self.colours()
 
     def follow(self, pages, path, link, is_loaded):
         """Whether the link is one of the site."""
@@ -73,6 +78,20 @@ class Site(EndToEndTest):
         if url.fragment and target in pages:
             self.assertIn(urllib.parse.unquote(url.fragment), pages[target].names, "the page has no such place")
         return True
+
+    def colours(self):
+        node = shutil.which("node")
+        self.assertIsNotNone(node, "scripts/setup installs what looks at the site")
+        looked = subprocess.run([node, pathlib.Path(__file__).with_name("site_page.mjs"), self.site / "README.html", self.site / "docs" / "commands.html"],
+                                capture_output=True, text=True, timeout=LONGEST_BUILD_SECONDS, check=False)
+        self.assertEqual(looked.returncode, 0, self.told(looked))
+        backgrounds = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}  # of experiments/page/design.css
+        for look in json.loads(looked.stdout):
+            self.assertEqual(look["errors"], [], look["file"])
+            self.assertEqual(look["background"], backgrounds[look["colorScheme"]], look["file"])
+            self.assertNotEqual(look["background"], look["text"])
+            self.assertNotEqual(look["background"], look["other"], "the button changes the colours")
+            self.assertEqual(look["wide"], look["width"], f"{look['file']} is wider than the page")
 
     def search(self):
         chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
