@@ -121,6 +121,8 @@ void databases(const SystemCatalog& catalog, RowMaker& rows) {
 
 void roles(const SystemCatalog& catalog, RowMaker& rows) {
   rows.set("rolname", owner_name(catalog)).add();
+  rows.set("oid", oids::kDatabaseOwner).set("rolname", "pg_database_owner").set("rolsuper", false);
+  rows.set("rolcanlogin", false).set("rolbypassrls", false).add();
 }
 
 void users(const SystemCatalog& catalog, RowMaker& rows) {

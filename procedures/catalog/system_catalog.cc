@@ -91,7 +91,7 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
       return find_object(type, name.substr(prefix.size()));
   }
   std::string plain = name;
-  for (const std::string_view schema : {"public.", "pg_catalog."}) {
+  for (const std::string_view schema : {"public.", "pg_catalog.", "\"public\".", "\"pg_catalog\"."}) {
     if (plain.starts_with(schema)) plain.erase(0, schema.size());
   }
   std::erase(plain, '"');
@@ -120,7 +120,10 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
     if (plain == "pg_catalog") return oids::kPgCatalog;
     return plain == "information_schema" ? std::optional(oids::kInformationSchema) : std::nullopt;
   }
-  if (type == "regrole") return oids::kOwner;
+  if (type == "regrole") {
+    if (plain == "pg_database_owner") return oids::kDatabaseOwner;
+    return plain == session_text("current_user", "mneme") ? std::optional(oids::kOwner) : std::nullopt;
+  }
   if (type != "regtype") return std::nullopt;
   for (const int64_t number :
        {16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1700}) {

@@ -89,6 +89,8 @@ bool is_exact_number(const Expr& arg) {
 Expr type_of(const Expr& value, ir::SourceLocation where) {
   const auto name = [&]() -> const char* {
     if (is_unknown(value)) return "unknown";
+    if (value.type == kOidType) return "oid";
+    if (value.type == kNameType) return "name";
     const TypeKind kind = value.type.elements != TypeKind::kNull ? value.type.elements : value.type.kind;
     const bool is_array = value.type.elements != TypeKind::kNull || value.type.is_array;
     switch (kind) {

@@ -38,7 +38,9 @@ async def catalogs(connection):
                                    "FROM pg_type e, up WHERE up.oid = e.oid AND e.typelem <> 0) SELECT max(depth) FROM up) AS deepest "
                                    "FROM pg_type t WHERE t.typname IN ('int4', '_int4') ORDER BY t.typname")
     equal([tuple(each) for each in types], [(1007, 0), (23, 0)])
-    equal(await connection.fetchval("SELECT indkey FROM pg_index WHERE indrelid = 'person'::regclass AND indisprimary"), [1])
+    names = "SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'person'::regclass AND attnum BETWEEN 1 AND 2"
+    equal(await connection.fetchval(names), ["id", "name"])
+    equal(await connection.fetchval("SELECT relnamespace FROM pg_class WHERE relname = $1", "person"), 2200)
 
 
 async def transactions(connection):

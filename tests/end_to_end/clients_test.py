@@ -57,7 +57,7 @@ class Clients(EndToEndTest):
 
         psql(self.server.environment, "-f", CLIENTS / "dumped.sql")
         dump = self.folder / "dump.sql"
-        self.run_client("pg_dump", "-f", dump)
+        self.run_client("pg_dump", "--no-owner", "-f", dump)
         postgres = Postgres()
         self.addCleanup(postgres.close)
         again = Server(self.folder / "again", "--create")

@@ -1,4 +1,5 @@
 -- What tools and libraries ask of the catalogs as they start, and in words that others seldom write.
+SET client_min_messages = warning;
 CREATE TABLE owner (id INT PRIMARY KEY, name TEXT);
 CREATE TABLE pet (id INT PRIMARY KEY, owner INT, name TEXT);
 CREATE INDEX pet_name ON pet USING btree (name text_pattern_ops);
@@ -16,8 +17,8 @@ SELECT amname, amhandler::regproc FROM pg_am WHERE amname IN ('btree', 'heap') O
 SELECT typname[0] = '_' AS is_array FROM pg_type WHERE oid IN (23, 1007) ORDER BY oid;
 SELECT proname, pronargs, prorettype::regtype FROM pg_proc WHERE oid IN (SELECT typinput FROM pg_type WHERE typname IN ('int4', 'text')) ORDER BY 1;
 SELECT 'pg_class'::regclass::oid, 'pg_type'::regclass::oid, 'pg_proc'::regclass, 'pet'::text::regclass;
-SELECT 'no such'::text::regclass;
-SELECT to_regclass('no such'), to_regproc('no such'), to_regnamespace('public') IS NOT NULL, to_regrole('no such') IS NULL AS role;
+SELECT 'no_such'::text::regclass;
+SELECT to_regclass('no_such'), to_regproc('no_such'), to_regnamespace('public') IS NOT NULL, to_regrole('no_such') IS NULL AS role;
 SELECT current_setting('no.such');
 SELECT current_setting('no.such', true);
 SELECT set_config('application_name', upper('me'), false), 1 AS one;
@@ -33,7 +34,7 @@ SELECT '{1,2}'::text[]::int[], ARRAY['1.50', '2']::text[]::numeric[], '{2024-02-
 SELECT ARRAY['x']::text[]::int[];
 SELECT (WITH doubled AS (SELECT p.id * 2 AS twice) SELECT twice FROM doubled) FROM (VALUES (1), (2)) AS p (id);
 SELECT p.id, (WITH RECURSIVE down(n) AS (SELECT p.id UNION ALL SELECT n - 1 FROM down WHERE n > 0) SELECT count(*) FROM down) FROM (VALUES (1), (3)) AS p (id);
-SELECT p.id FROM (VALUES (1), (3)) AS p (id) WHERE EXISTS (WITH some AS (SELECT p.id AS n) SELECT 1 FROM some WHERE n = 3);
+SELECT p.id FROM (VALUES (1), (3)) AS p (id) WHERE EXISTS (WITH few AS (SELECT p.id AS n) SELECT 1 FROM few WHERE n = 3);
 SELECT (SELECT n FROM (WITH c AS (SELECT missing.id AS n) SELECT n FROM c) AS d) FROM pet;
 SET TIME ZONE INTERVAL '+00:00' HOUR TO MINUTE;
 SET search_path = '';
