@@ -24,8 +24,10 @@ SELECT unistr('d\0061t\+000061'), unistr('a\\b'), unistr('\u0041');
 SELECT unistr('\00');
 SELECT 'abc' ^@ 'ab', 'abc' ^@ 'b', NULL ^@ 'a';
 SELECT 1 ISNULL, NULL ISNULL, 1 NOTNULL, NULL NOTNULL, (1 = 2) ISNULL;
+-- A string goes on in the next line.
 SELECT 'a'
-'b', 'c''d' 'e';
+'b', 'x';
+SELECT 'c''d' 'e';
 SELECT INTERVAL '1' YEAR, INTERVAL '1-2' YEAR TO MONTH, INTERVAL '10' MINUTE, INTERVAL '-3' DAY, INTERVAL '2' SECOND;
 SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b', 'c']) AS t(a, b);
 SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b', 'c']) WITH ORDINALITY;
