@@ -296,7 +296,7 @@ TEST_F(Streams, RandomLogsComeBack) {
 }  // namespace
 }  // namespace course
 
-// In the place of the engine's (logging/reading/log_windows.h).
+// Stands in for the engine's (logging/reading/log_windows.h).
 Result<LogWindow> read_window(const std::string&, const LogContents& log, size_t window) {
   course::Reader& reader = *course::reader;
   std::unique_lock lock(reader.mutex);

@@ -378,7 +378,7 @@ TEST_F(Checkpoints, RandomOrdersAreRight) {
 }  // namespace
 }  // namespace mneme::course
 
-// A table's memory, without huge pages; and no indexes, as the table has none.
+// These stand in for the engine's: a table has memory without huge pages, and no indexes.
 namespace mneme {
 
 HugePageSource::~HugePageSource() = default;
@@ -401,7 +401,7 @@ std::unique_ptr<Index> make_hash_index(uint32_t, uint32_t, HugePageSource&) {
 
 }  // namespace mneme
 
-// KeptChunk's.
+// KeptChunk takes its bytes here. It fails while a test has no memory.
 void* operator new[](size_t bytes) {
   if (mneme::course::no_memory) throw std::bad_alloc();
   return ::operator new(bytes);

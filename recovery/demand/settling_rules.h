@@ -25,7 +25,7 @@
 
 namespace mneme {
 
-// What replay still does to a table.
+// Says what replay still does to a table.
 struct SettlingTable {
   // A block whose pieces write rows of the table.
   struct Writer {
