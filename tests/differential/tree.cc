@@ -7,7 +7,7 @@
 namespace mneme::differential {
 namespace {
 
-constexpr std::array<const char*, 12> kNames = {"SMALLINT",         "INT",     "BIGINT", "NUMERIC", "REAL",
+constexpr std::array<const char*, 13> kNames = {"SMALLINT",         "INT",     "BIGINT", "NUMERIC", "REAL",
                                                 "DOUBLE PRECISION", "BOOLEAN", "CHAR",   "VARCHAR", "TEXT",
                                                 "TIMESTAMP",        "DATE",    "TIME"};
 
