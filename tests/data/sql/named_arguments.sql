@@ -31,8 +31,3 @@ ALTER PROCEDURE twice RENAME TO "Two times";
 CALL "Two times"(1, 2);
 ALTER ROUTINE one RENAME TO eins;
 SELECT eins();
-ALTER FUNCTION eins() RENAME TO plus;
-COMMENT ON FUNCTION eins() IS 'the first';
-ALTER FUNCTION eins() RENAME TO uno;
-SELECT obj_description('uno'::regproc, 'pg_proc');
-DROP FUNCTION uno;
