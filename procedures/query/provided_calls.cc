@@ -321,7 +321,10 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
     std::vector<Expr> args;
     args.push_back(binder.bind(call.args[0]));
     const bool is_numeric = args[0].type.is_exact() && !args[0].type.is_integer();
-    if (is_numeric) return call_provided("mneme_numeric_sqrt", std::move(args), call.where);
+    // The operator |/ is of doubles alone.
+    const bool is_operator = !call.column_name.empty();
+    if (is_numeric && !is_operator) return call_provided("mneme_numeric_sqrt", std::move(args), call.where);
+    if (is_numeric) args[0] = convert_explicitly(std::move(args[0]), Type{.kind = TypeKind::kDouble});
     return bind_function(call.text, std::move(args), call.where, true);
   }
   const bool formats = binder_.provider_ != nullptr && call.text == "to_char" && call.args.size() == 2;

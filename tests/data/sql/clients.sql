@@ -43,3 +43,4 @@ SELECT 'public.pet'::regclass;
 SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint WHERE conname = 'pet_owner';
 SET search_path = public;
 SELECT relname, n_live_tup IS NULL OR n_live_tup >= 0 AS counted FROM pg_stat_user_tables WHERE relname = 'pet';
+SELECT |/ 2.0, pg_typeof(|/ 2.0), sqrt(2.0), pg_typeof(sqrt(2.0));
