@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "procedures/catalog/query_functions.h"
+#include "procedures/catalog/time_zone.h"
 #include "procedures/values/interval.h"
 #include "procedures/values/time_format.h"
-#include "procedures/catalog/time_zone.h"
 #include "procedures/values/timestamp.h"
 
 namespace mneme {

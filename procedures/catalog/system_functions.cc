@@ -65,6 +65,9 @@ Value is_in_recovery(const SystemCatalog& catalog, Arguments, Arena&) {
 Value nothing(const SystemCatalog&, Arguments, Arena&) {
   return Value::null();
 }
+Value no_text(const SystemCatalog&, Arguments, Arena&) {
+  return Value::of_text("");
+}
 Value view_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const View* view = oids::view(catalog.program(), arguments[0].as_int());
@@ -524,6 +527,8 @@ constexpr Definition kDefinitions[] = {
      sqlstate::kUndefinedObject,
      "unrecognized configuration parameter \"",
      "\""},
+    // Nobody holds an advisory lock, as none can be taken.
+    {"pg_advisory_unlock_all", 0, {}, 0, kString, no_text},
     {"set_config", 3, {kString, kString, kFlag}, 3, kString, set_config},
     {"acldefault", 2, {kString, kNumber}, 2, kList, nothing},
     {"to_regclass", 1, {kString}, 1, kNumber, to_class},

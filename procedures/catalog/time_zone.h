@@ -1,7 +1,7 @@
 // Time zone: how far a zone's clocks are from UTC, by the system's zone files.
 //
-// Names       a file's, as Europe/Berlin; abbreviations that PostgreSQL knows, as CET; a distance with POSIX's
-//             sign, which is west of UTC, as +02:30.
+// Names       a file's, as Europe/Berlin; abbreviations that PostgreSQL knows, as CET; a distance with
+//             POSIX's sign, which is west of UTC, as +02:30.
 // Files       /usr/share/zoneinfo, as RFC 8536 has them: untrusted, checked, of bounded size. A zone is read
 //             once, and kept for the process.
 // Clocks      a clock's time that a change skips is taken with the distance before the change, and one that

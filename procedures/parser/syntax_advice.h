@@ -20,8 +20,8 @@ struct SyntaxAdvice {
   int at = -1;            // the word that it is about: -1 the offending one, else an index into `before`
 };
 
-// Whether PostgreSQL has statements that begin with this word, or objects of this kind to create, that are not
-// here.
+// Whether PostgreSQL has statements that begin with this word, or objects of this kind to create, that are
+// not here.
 bool is_statement_of_others(std::string_view lower_case_word);
 bool is_object_of_others(std::string_view lower_case_word);
 

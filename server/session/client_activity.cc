@@ -15,6 +15,8 @@ int64_t microseconds_now() {
 
 // Not in the middle of a character.
 std::string_view cut_query(std::string_view text) {
+  // The session ends a line for the parser.
+  if (text.ends_with('\n')) text.remove_suffix(1);
   if (text.size() <= ClientActivity::kMostQueryBytes) return text;
   size_t end = ClientActivity::kMostQueryBytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
