@@ -9,7 +9,6 @@ CREATE TABLE sale (
 CREATE INDEX sale_size ON sale (size);
 CREATE SEQUENCE ticket START 5 INCREMENT 3;
 CREATE FUNCTION next_year(y INT) RETURNS INT LANGUAGE plpgsql AS $$ BEGIN RETURN y + 1; END $$;
-CREATE PROCEDURE pay(c INT, amount INT) LANGUAGE plpgsql AS $$ BEGIN UPDATE customer SET balance = balance + amount WHERE id = c; END $$;
 COMMENT ON TABLE customer IS 'who buys';
 INSERT INTO customer (name, day, note) VALUES ('ann', '2024-02-29', E'a\ttab'), ('bob', NULL, NULL);
 INSERT INTO sale VALUES (1, 1, 1.5), (2, 2, NULL);

@@ -4,5 +4,3 @@ SELECT nextval('ticket') > 5, nextval('customer_id_seq') > 2;
 SELECT conname, contype FROM pg_constraint WHERE conrelid IN ('customer'::regclass, 'sale'::regclass) ORDER BY conname;
 SELECT indexname FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname;
 SELECT next_year(2023);
-CALL pay(1, 2);
-SELECT balance FROM customer WHERE id = 1;
