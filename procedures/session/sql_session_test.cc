@@ -110,7 +110,7 @@ TEST_F(SqlSessionTest, RefusalsSpeakOfTheSession) {
       {"ROLLBACK PREPARED 'x'", "prepared transactions are not supported"},
       {"SAVEPOINT here", "25P01: SAVEPOINT can only be used in transaction blocks"},
       {"RELEASE here", "25P01: RELEASE SAVEPOINT can only be used in transaction blocks"},
-      {"SELECT * FROM account JOIN random_rows(1) ON true", "function random_rows() does not exist"},
+      {"SELECT * FROM account JOIN random_rows(1) ON true", "function random_rows(integer) does not exist"},
       {"SELECT * FROM (SELECT 1)", "subquery in FROM must have an alias"},
       {"EXECUTE plan(1)", "prepared statements are not supported"},
       {"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'x'; END $$",

@@ -48,7 +48,9 @@ class Client:
         """What comes of the statements, line by line."""
         self.questions += 1
         end = f"end of {self.questions}"
-        self.process.stdin.write(f"{text}\n\\echo {end}\n")
+        # A psql that a COPY's rows would follow may look for their end, also where the COPY fails.
+        no_rows = "\\.\n" if "FROM STDIN" in text else ""
+        self.process.stdin.write(f"{text}\n{no_rows}\\echo {end}\n")
         self.process.stdin.flush()
         lines = []
         while True:
@@ -57,7 +59,8 @@ class Client:
                 return lines
             if line.rstrip("\n") == end:
                 return lines
-            lines.append(line.rstrip("\n"))
+            if "invalid command" not in line:
+                lines.append(line.rstrip("\n"))
 
     def close(self):
         self.process.kill()

@@ -25,7 +25,9 @@ def statements_of(name):
 
 def answers(environment, statements, verbosity="sqlstate"):
     """What psql tells of each statement."""
-    script = "".join(f"{statement}\n\\echo {MARK}\n" for statement in statements)
+    # A psql that a COPY's rows would follow may look for their end, also where the COPY fails.
+    end = {True: "\\.\n", False: ""}
+    script = "".join(f"{statement}\n{end['FROM STDIN' in statement]}\\echo {MARK}\n" for statement in statements)
     result = subprocess.run([POSTGRES / "psql", "-X", "-q", "-A", "-P", "null=<NULL>", "-v", f"VERBOSITY={verbosity}",
                              "-v", "SHOW_CONTEXT=never", "-v", "QUIET=off"],
                             input=script, text=True, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
