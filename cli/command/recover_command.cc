@@ -218,7 +218,7 @@ struct RecoverCommand {
     return std::move(recovered->report);
   }
 
-  // Of a database that a workload was run on; else its folder's name.
+  // Returns the name of the workload that was run on the database, or its folder's name if none was.
   std::string workload_name(const Manifest& manifest) const {
     const Result<WorkloadSettings> settings =
         WorkloadSettings::from_attributes(manifest.attributes, directory);

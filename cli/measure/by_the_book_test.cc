@@ -128,7 +128,7 @@ TEST_F(OtherBooks, SmallbankChoosesByItsHotspot) {
 
 TEST_F(OtherBooks, TatpChoosesByNuRandAndSucceedsAsItsRowsSay) {
   const auto tatp = *tatp::Tatp::make(100'000, 1, "default");
-  // Of the planted run all calls have succeeded.
+  // In the planted run each call succeeds, which the specification does not want.
   EXPECT_THAT(unmet(audited(*tatp)),
               ElementsAre("success of get_new_destination", "success of get_access_data",
                           "success of update_subscriber_data", "success of insert_call_forwarding",

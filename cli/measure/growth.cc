@@ -24,7 +24,7 @@ struct ThroughputTrend {
   double probability = 1;
 };
 
-// Of stretches of seconds, if there are too many seconds.
+// Returns the trend of the seconds' values. A long run's seconds are averaged in stretches first.
 ThroughputTrend trend_of_throughput(std::span<const double> throughput) {
   const size_t width = (throughput.size() + kMostTrendValues - 1) / kMostTrendValues;
   std::vector<double> means;

@@ -74,7 +74,7 @@ TEST(Trend, IsNotMovedByOneValue) {
   EXPECT_GT(outlier.probability, 0.3);
 }
 
-// Of noise alone it finds a trend in about one series of twenty, of values that come in few sizes as well.
+// The test finds a trend in about one of twenty series of mere noise, also where many values are equal.
 TEST(Trend, IsFoundInNoiseAsOftenAsItSays) {
   std::mt19937 random(1);
   for (const bool is_coarse : {false, true}) {

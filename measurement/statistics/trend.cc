@@ -10,7 +10,7 @@
 namespace mneme {
 namespace {
 
-// Of the difference between rising and falling pairs, if the order is by chance.
+// Returns the variance of the number of rising pairs less the falling ones, if the order is by chance.
 double variance_of_difference(std::span<const double> values) {
   const auto term = [](double n) { return n * (n - 1) * (2 * n + 5); };
   std::map<double, size_t> equal;
