@@ -163,7 +163,7 @@ double cosine_of_few(double degrees) {
   static const double rest_of_60 = 1.0 - std::cos(60.0 * kRadiansPerDegree);
   return 1.0 - (1.0 - std::cos(degrees * kRadiansPerDegree)) / rest_of_60 / 2.0;
 }
-// Of 0 to 90 degrees.
+// These two take 0 to 90 degrees.
 double sine_of_quarter(double degrees) {
   return degrees <= 30.0 ? sine_of_few(degrees) : cosine_of_few(90.0 - degrees);
 }

@@ -65,7 +65,7 @@ class MergeReader {
   }
 
  private:
-  // Nothing: DO NOTHING.
+  // Returns nullopt for DO NOTHING.
   std::optional<syntax::Operation> read_when(MnemeParser::MergeWhenContext* when,
                                              const std::vector<Expr>& before) {
     const bool is_insert = when->INSERT() != nullptr;

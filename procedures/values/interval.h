@@ -92,7 +92,7 @@ enum class TimeUnit : uint8_t {
   kIsoYear,
   kEpoch,
   kJulian,
-  // Of a timestamp with time zone.
+  // A timestamp with time zone alone has these.
   kZone,
   kZoneHour,
   kZoneMinute,

@@ -183,7 +183,7 @@ struct TimeParts {
     iso_day_of_year = (at - fourth).count() + fourth_day;
   }
 
-  // Of an interval: a month has 30 days, and hours are not cut at a day.
+  // Takes an interval apart: a month has 30 days, and hours are not cut at a day.
   explicit TimeParts(const Interval& interval) {
     time = interval.microseconds;
     year = interval.months / kMonthsPerYear;

@@ -233,7 +233,7 @@ Interval age_of(int64_t later, int64_t earlier) {
   return {static_cast<int32_t>(sign * months), static_cast<int32_t>(sign * days), sign * microseconds};
 }
 
-// Of a time of day an interval moves the time alone, around the clock.
+// An interval moves a time of day around the clock: its days and months count for nothing.
 bool apply_to_time_of_day(Function function, int64_t time, std::span<const Value> arguments, Arena& arena,
                           Value& result, SqlError& error) {
   switch (function) {

@@ -28,7 +28,7 @@ class ClientActivity {
   // Whether the statement that runs waits for other transactions. Relaxed: a note to look at.
   std::atomic<bool>& waits_for_lock() { return waits_for_lock_; }
 
-  // Nothing: the session has not begun.
+  // Returns nullopt before the session has begun.
   std::optional<SessionActivity> look() const;
 
  private:

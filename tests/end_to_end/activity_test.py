@@ -68,7 +68,7 @@ class Activity(EndToEndTest):
         idle.query("SELECT 4711")
         self.assertEqual(self.ask(server, "SELECT state, wait_event_type, wait_event, xact_start IS NULL FROM pg_stat_activity WHERE query = 'SELECT 4711'"),
                          "idle|Client|ClientRead|t")
-        # Of a longer text the first 1023 bytes, and no part of a character.
+        # A longer text is cut behind its first 1023 bytes, and not within a character.
         idle.query("SELECT '" + "ä" * 600 + "'")
         self.assertEqual(self.ask(server, "SELECT max(length(query)) FROM pg_stat_activity WHERE state = 'idle'"), "515")
         idle.socket.close()

@@ -28,7 +28,7 @@ struct BookRules {
   struct Choice {
     std::string name;
     double percent = 0;
-    // Nothing: the call does not count.
+    // Returns nullopt for a call that does not count.
     std::function<std::optional<bool>(const Call&)> has;
   };
 
