@@ -106,6 +106,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"lock_timeout", "0", "0"},
       {"max_identifier_length", "63", ""},
       {"max_index_keys", "32", ""},
+      {kSettleTimeout, "0", kDuration},
       {kWaitForLsn, "0", kPlace},
       {"row_security", "off", kOff},
       {"search_path", "\"$user\", public", "*"},
