@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/table/row_wait.h"
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/values/timestamp.h"
 
@@ -47,7 +48,7 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
       throw;
     }
     ++counters_.conflicts;
-    if (result.attempts >= most_attempts) break;
+    if (result.attempts >= most_attempts || RowWait::has_ended()) break;
     pause_.after_conflict();
   }
   message_ = fmt::format("{} met conflicting transactions {} times in a row and was not run", procedure.name,

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "engine/table/row_wait.h"
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/interpreter/call_text.h"
 #include "procedures/query/query_runner.h"
@@ -34,7 +35,8 @@ bool SqlSession::run_attempts(FunctionRef<Ran()> attempt, StatementResult& resul
     if (ran == Ran::kCompleted && block_ == Block::kNone) ran = commit(result);
     if (ran == Ran::kFailed) return false;
     if (ran == Ran::kCompleted) return true;
-    if (block_ != Block::kNone || attempts >= most_attempts_ || pause_.waited() > kLongestTry) {
+    if (block_ != Block::kNone || attempts >= most_attempts_ || RowWait::has_ended() ||
+        pause_.waited() > kLongestTry) {
       result = conflict();
       result.gave_up = block_ == Block::kNone;
       return false;

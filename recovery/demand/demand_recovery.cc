@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/table/row_wait.h"
 
 namespace mneme {
 
@@ -163,6 +164,7 @@ bool DemandRecovery::settle(const SettlingRules::Need& need, WorkerId worker) {
     const uint64_t again_ns = end_ns + kRests * (end_ns - begin_ns);
     do {
       if (is_stopped_.load(std::memory_order_relaxed) || replay.schedule().has_failed()) return false;
+      if (RowWait::must_end()) return false;
       std::this_thread::sleep_for(kSettledLook);
       if (replay.is_settled(need)) return true;
     } while (monotonic_ns() < again_ns);

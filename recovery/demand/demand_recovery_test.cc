@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "engine/table/row_wait.h"
 #include "recovery/testing/random_programs.h"
 
 namespace mneme {
@@ -157,6 +158,25 @@ TEST(DemandRecovery, ALogThatDoesNotFitTheRowsFailsAllThatAsk) {
   Transaction transaction(*database, database->worker(WorkerId{0}));
   transaction.begin();
   EXPECT_EQ(transaction.insert(TableId{0}, {&one, 1}), AccessStatus::kConflict);
+}
+
+// No thread replays, so that the row would never be settled.
+TEST(DemandRecovery, AWaitEndsWhenItsStatementIsAskedToEnd) {
+  ReplayFixture fixture(R"(
+      CREATE TABLE t (a int PRIMARY KEY, b int NOT NULL);
+      CREATE PROCEDURE add(x int) LANGUAGE plpgsql AS $$ BEGIN UPDATE t SET b = b + x; END; $$;)",
+                        kOpeningRows);
+  (void)fixture.run_forward(kLoggedCalls, 1);
+  const std::vector<RecordView> records = fixture.records();
+  ASSERT_FALSE(records.empty());
+  const std::unique_ptr<Database> database = fixture.before();
+  const std::unique_ptr<DemandRecovery> rest = opened(*database, fixture, records, 0);
+  uint32_t looks = 0;
+  const auto is_asked = [&looks] { return ++looks == 3; };
+  const RowWait wait(is_asked, 0);
+  EXPECT_FALSE(rest->before_move(WorkerId{0}, TableId{0}));
+  EXPECT_EQ(looks, 3U);
+  EXPECT_TRUE(RowWait::has_ended());
 }
 
 class RandomOpening : public testing::TestWithParam<uint64_t> {};

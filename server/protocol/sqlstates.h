@@ -16,5 +16,6 @@ inline constexpr const char* kDuplicateStatement = "42P05";
 inline constexpr const char* kInvalidCursorDefinition = "42P11";
 inline constexpr const char* kTooManyConnections = "53300";
 inline constexpr const char* kCantChangeParameter = "55P02";
+inline constexpr const char* kCannotConnectNow = "57P03";
 
 }  // namespace mneme::sqlstate

@@ -8,9 +8,12 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "base/testing/test_directory.h"
+#include "engine/table/access_gate.h"
+#include "engine/table/row_wait.h"
 #include "server/testing/frontend.h"
 
 namespace mneme {
@@ -199,6 +202,55 @@ TEST_F(ClientSessionTest, StatementsEndAtTheirDeadline) {
   EXPECT_THAT(told(std::string("SET statement_timeout = 0; DELETE FROM item WHERE id IN "
                                "(SELECT a FROM generate_series(1, 2) a, generate_series(1, 1000) b)")),
               ElementsAre("C SET", "C DELETE 2", "Z I"));
+}
+
+// No row is ever settled. A wait ends when it is asked to, alone.
+class ClosedGate final : public AccessGate {
+ public:
+  explicit ClosedGate(Database& database) : database_(database) { database.set_gate(this); }
+  ~ClosedGate() override { database_.set_gate(nullptr); }
+
+  // Called where a wait begins.
+  std::function<void()> at_wait = [] {};
+
+  bool before_read(WorkerId, IndexId, const KeyRange&) override { return wait(); }
+  bool before_insert(WorkerId, TableId, const std::byte*) override { return wait(); }
+  bool before_change(WorkerId, TableId, ImageParts, std::span<const ColumnId>) override { return wait(); }
+  bool before_move(WorkerId, TableId) override { return wait(); }
+  bool before_erase(WorkerId, TableId) override { return wait(); }
+
+ private:
+  bool wait() const {
+    at_wait();
+    while (!RowWait::must_end()) std::this_thread::yield();
+    return false;
+  }
+
+  Database& database_;
+};
+
+TEST_F(ClientSessionTest, AStatementWaitsForRowsThatAreRecoveredAsLongAsItsClientWants) {
+  start();
+  told("CREATE PROCEDURE add(p_id INT) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO item VALUES (p_id); END $$");
+  const auto gate = std::make_unique<ClosedGate>(database_->working().database());
+  told("SET mneme.settle_timeout = '1ms'");
+  EXPECT_THAT(told("SELECT name FROM item WHERE id = 1"), ElementsAre("E 57P03", "Z I"));
+  EXPECT_THAT(told("INSERT INTO item VALUES (9)"), ElementsAre("E 57P03", "Z I"));
+  EXPECT_THAT(told("CALL add(10)"), ElementsAre("E 57P03", "Z I"));
+  told("BEGIN");
+  EXPECT_THAT(told("DELETE FROM item WHERE id = 1"), ElementsAre("E 57P03", "Z E"));
+  told("ROLLBACK");
+  told("SET mneme.settle_timeout = 0; SET statement_timeout = '1ms'");
+  EXPECT_THAT(told("CALL add(10)"), ElementsAre("E 57014", "Z I"));
+  EXPECT_THAT(told("DELETE FROM item WHERE id = 1"), ElementsAre("E 57014", "Z I"));
+
+  const auto stop = std::make_shared<StopRequest>();
+  ClientSession session(host_, 8, 1, {.stop = stop});
+  told(session, Frontend().startup());
+  gate->at_wait = [&] { stop->cancel(); };
+  EXPECT_THAT(told(session, Frontend().query("CALL add(10)")), ElementsAre("E 57014", "Z I"));
+  EXPECT_THAT(told(session, Frontend().query("DELETE FROM item WHERE id = 1")),
+              ElementsAre("E 57014", "Z I"));
 }
 
 TEST_F(ClientSessionTest, ACancelEndsWhatRunsAndNothingLater) {

@@ -5,7 +5,11 @@
 
 #include "base/ascii.h"
 #include "base/clock.h"
+<<<<<<< HEAD
 #include "base/lock_wait_mark.h"
+=======
+#include "engine/table/row_wait.h"
+>>>>>>> demand_timeout
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
 
@@ -19,6 +23,7 @@ namespace {
 // age by trying without an end.
 constexpr uint32_t kAttemptsAtOnce = 8;
 constexpr uint64_t kPauseNanoseconds = 1'000'000;
+constexpr uint64_t kNsAMillisecond = 1'000'000;
 // So long others wait for blocks to end that a statement which is to run alone has found open.
 constexpr std::chrono::milliseconds kLongestStop{10};
 
@@ -122,10 +127,20 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
     if (result) return {Done::kYes, grant_wishes(named, *std::move(result))};
     alone_at_conflicts_ *= 2;
   }
+  const uint64_t most_ms = settings_.milliseconds(kSettleTimeout);
+  const auto is_asked = [this] { return is_asked_to_stop(); };
+  const RowWait wait(is_asked, most_ms == 0 ? 0 : monotonic_ns() + most_ms * kNsAMillisecond);
   const uint32_t attempts = host_.statements_wait() ? kMostAttempts : conflicts_ == 0 ? kAttemptsAtOnce : 1;
   std::optional<StatementResult> result =
       seat_.session().execute(*named.prepared, parameters, scales, rows, stop_.get(), attempts);
   if (!result) return {Done::kRetry};
+  if (RowWait::has_ended() && !result->ok()) {
+    if (is_asked_to_stop()) return {Done::kYes, stopped()};
+    return {Done::kYes,
+            StatementResult::failure(sqlstate::kCannotConnectNow,
+                                     "the log has yet to be replayed into rows that the statement "
+                                     "needs, and it has waited for mneme.settle_timeout")};
+  }
   if (result->gave_up && attempts < kMostAttempts && ++conflicts_ < kMostAttempts) {
     next_attempt_ns_ = monotonic_ns() + kPauseNanoseconds;
     activity_->waits_for_lock().store(true, std::memory_order_relaxed);

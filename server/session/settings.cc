@@ -130,6 +130,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {"max_identifier_length", "63", ""},
       {"max_index_keys", "32", ""},
       {kChangeCommits, "off", kBool},
+      {kSettleTimeout, "0", kDuration},
       {kWaitForLsn, "0", kPlace},
       {"row_security", "off", kOff},
       {"search_path", "\"$user\", public", "*"},

@@ -22,6 +22,8 @@
 
 namespace mneme {
 
+// So long a statement waits for rows that are being recovered; 0: as long as it takes.
+inline constexpr const char* kSettleTimeout = "mneme.settle_timeout";
 // A client's statements wait until so much of the log is in the rows.
 inline constexpr const char* kWaitForLsn = "mneme.wait_for_lsn";
 
