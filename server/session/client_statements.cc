@@ -5,11 +5,8 @@
 
 #include "base/ascii.h"
 #include "base/clock.h"
-<<<<<<< HEAD
 #include "base/lock_wait_mark.h"
-=======
 #include "engine/table/row_wait.h"
->>>>>>> demand_timeout
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
 
