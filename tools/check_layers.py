@@ -37,7 +37,7 @@ ROOMS = {
     "logging": ["record", "directory", "buffer", "device", "commit", "nvm", "layout", "reading", "remote", "replicated"],
     "engine": ["schema", "index", "table", "transaction", "checkpoint"],
     "analyzer": ["rewriting", ""],
-    "procedures": ["ir", "values", "parser", "binder", "interpreter", "query", "catalog", "native", "session"],
+    "procedures": ["ir", "times", "values", "parser", "typing", "binder", "interpreter", "query", "catalog", "native", "session"],
     "recovery": ["log", "rows", "calls", "demand", "database", "standby"],
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],

@@ -27,7 +27,7 @@
 #include "procedures/interpreter/call.h"
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/testing/map_access.h"
-#include "procedures/values/interval.h"
+#include "procedures/times/interval.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {

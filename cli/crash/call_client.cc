@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "procedures/interpreter/call_codec.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 

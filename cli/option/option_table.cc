@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-
+#include "cli/option/option_checks.h"
 #include "cli/output/file_checks.h"
 #include "logging/buffer/log_buffer_factory.h"
 #include "logging/device/io_options.h"
@@ -21,34 +17,6 @@ namespace {
 using enum OptionGroup;
 
 constexpr bool kShown = true;  // the help shows the default
-
-// Checks of numbers, with sentences that name the bound and not the type's whole range.
-CLI::Validator positive() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : text + " is not above 0";
-      },
-      "ABOVE 0");
-}
-
-CLI::Validator not_negative() {
-  return CLI::Validator(
-      [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); },
-      "0 OR MORE");
-}
-
-CLI::Validator on_or_off() {
-  return CLI::IsMember({"on", "off"});
-}
-
-CLI::Validator percent() {
-  return CLI::Range(0, 100);
-}
-
-template <auto least, auto most>
-CLI::Validator between() {
-  return CLI::Range(least, most);
-}
 
 std::string listed_schemes() {
   std::vector<std::string> schemes;
@@ -617,72 +585,10 @@ constexpr OptionRow kTable[] = {
      writable_file},
     {kOutput, "--quiet", "no progress, no text: the exit status and --json report the result"}};
 
-bool has_name(std::string_view names, std::string_view name) {
-  if (names == name) return true;
-  const size_t comma = names.find(',');
-  return comma != names.npos && (names.substr(0, comma) == name || names.substr(comma + 1) == name);
-}
-
 }  // namespace
-
-std::string OptionRow::help_text() const {
-  if (listed == nullptr) return std::string(help);
-  return fmt::format(fmt::runtime(help), listed());
-}
 
 std::span<const OptionRow> option_table() {
   return kTable;
-}
-
-const OptionRow& option_row(std::string_view name) {
-  const auto* row =
-      std::ranges::find_if(kTable, [&](const OptionRow& each) { return has_name(each.name, name); });
-  if (row != std::end(kTable)) return *row;
-  std::fprintf(stderr, "mneme: the option table has no row %.*s\n", static_cast<int>(name.size()),
-               name.data());
-  std::abort();
-}
-
-const std::vector<const char*>& option_names(OptionGroup group) {
-  static const auto names = [] {
-    std::array<std::vector<const char*>, static_cast<size_t>(kOutput) + 1> lists;
-    // "--warehouses,--scale" is found by CLI11 under its first name alone.
-    static std::vector<std::string> first(std::size(kTable));
-    for (size_t i = 0; i < std::size(kTable); ++i) {
-      first[i] = kTable[i].name.substr(0, kTable[i].name.find(','));
-      lists[static_cast<size_t>(kTable[i].group)].push_back(first[i].c_str());
-    }
-    return lists;
-  }();
-  return names[static_cast<size_t>(group)];
-}
-
-bool is_given(const CLI::App& command, const char* name) {
-  const CLI::Option* option = command.get_option_no_throw(name);
-  return option != nullptr && option->count() > 0;
-}
-
-bool is_any_given(const CLI::App& command, OptionGroup group) {
-  return std::ranges::any_of(option_names(group), [&](const char* name) { return is_given(command, name); });
-}
-
-CLI::Option* OptionTaker::function(std::string_view name,
-                                   const std::function<void(const std::string&)>& sets) const {
-  const OptionRow& row = option_row(name);
-  return finish(row, command_->add_option_function<std::string>(std::string(name), sets, row.help_text()),
-                false);
-}
-
-CLI::Option* OptionTaker::finish(const OptionRow& row, CLI::Option* option, bool is_whole) {
-  if (row.is_required) option->required();
-  if (row.delimiter != 0) option->delimiter(row.delimiter);
-  if (row.unit != OptionUnit::kNone) {
-    option->transform(CLI::Validator(
-        [unit = row.unit, is_whole](std::string& text) { return convert_to(unit, is_whole, text); }, ""));
-  }
-  if (row.check != nullptr) option->check(row.check());
-  if (row.shows_default) option->capture_default_str();
-  return option;
 }
 
 }  // namespace mneme

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "course/grading.h"
-#include "procedures/values/interval.h"
+#include "procedures/times/interval.h"
 #include "recovery/calls/lane_ring.h"
 
 namespace mneme::course {

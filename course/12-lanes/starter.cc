@@ -3,7 +3,7 @@
 //
 // This starter puts all rows into lane 0. That is right, and slow.
 #include "base/check.h"
-#include "procedures/values/interval.h"
+#include "procedures/times/interval.h"
 #include "recovery/calls/lane_ring.h"
 
 namespace mneme {

@@ -575,15 +575,6 @@ class BtreeIndex final : public Index {
 
 }  // namespace
 
-Index::InsertStatus Index::insert_run(std::span<const IndexEntry> entries, InsertHint& hint, size_t& done,
-                                      Row*& existing) {
-  for (done = 0; done < entries.size(); ++done) {
-    const InsertStatus status = insert(entries[done].key, entries[done].row, existing, nullptr, &hint);
-    if (status != InsertStatus::kInserted) return status;
-  }
-  return InsertStatus::kInserted;
-}
-
 std::unique_ptr<Index> make_btree_index(uint32_t key_words, HugePageSource& memory) {
   CHECK(key_words >= 1 && key_words <= kMaxKeyWords);
   // Small nodes keep the shifting of entries short; wide keys need larger ones for their fan-out.

@@ -38,7 +38,7 @@ class Value {
     value.digits_ = digits;
     return value;
   }
-  // The parts as procedures/values/interval.h packs them.
+  // The parts as procedures/times/interval.h packs them.
   static constexpr Value of_interval(int128 parts) {
     return Value(static_cast<uint64_t>(parts), static_cast<uint64_t>(parts >> 64), Kind::kInterval);
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "procedures/binder/constant_folding.h"
 #include "procedures/binder/evaluation_cost.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/typing/constant_folding.h"
 
 namespace mneme {
 

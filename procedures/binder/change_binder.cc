@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "procedures/binder/constant_folding.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"
+#include "procedures/typing/constant_folding.h"
 
 namespace mneme {
 
@@ -445,8 +445,9 @@ syntax::Operation ChangeBinder::rows_of(ir::OperationKind kind, const TableDefin
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string& column = table.column(columns[i]).name;
     rows.text += fmt::format("{} {} = {}", i == 0 ? "" : " and", column, variables[i]);
-    rows.conditions.push_back(syntax::comparison(ir::Op::kEqual, syntax::reference(table.name, column, where),
-                                                 syntax::reference("", variables[i], where)));
+    rows.conditions.push_back(syntax::make_binary(ir::Op::kEqual,
+                                                  syntax::reference(table.name, column, where),
+                                                  syntax::reference("", variables[i], where)));
   }
   return rows;
 }

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "procedures/binder/change_binder.h"
-#include "procedures/binder/constant_folding.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/typing/constant_folding.h"
 
 namespace mneme {
 
@@ -147,9 +147,9 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
   for (const ColumnId column : key.referenced_columns) {
     const Column& definition = table.column(column);
     differ.push_back(binder.bind_condition(
-        syntax::comparison(definition.nullable ? ir::Op::kIsDistinct : ir::Op::kNotEqual,
-                           syntax::reference("", old_name(definition), where),
-                           syntax::reference("", new_name(definition), where))));
+        syntax::make_binary(definition.nullable ? ir::Op::kIsDistinct : ir::Op::kNotEqual,
+                            syntax::reference("", old_name(definition), where),
+                            syntax::reference("", new_name(definition), where))));
   }
   Statement choice = nodes::make_statement(StatementKind::kIf, where);
   choice.expr = ir::join(ir::Op::kOr, differ);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "procedures/binder/constant_folding.h"
+#include "procedures/typing/constant_folding.h"
 
 namespace mneme {
 

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "base/check.h"
-#include "procedures/binder/constant_folding.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/typing/constant_folding.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
 
 namespace mneme {

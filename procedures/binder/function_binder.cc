@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/written_names.h"
-#include "procedures/values/time_functions.h"
+#include "procedures/times/time_functions.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 

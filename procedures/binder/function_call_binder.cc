@@ -4,10 +4,10 @@
 #include <span>
 #include <utility>
 
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {

@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "base/ascii.h"
-#include "procedures/binder/constant_folding.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/typing/constant_folding.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/value_text.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 

@@ -9,14 +9,14 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "procedures/binder/access_path.h"
-#include "procedures/binder/constant_folding.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/evaluation_cost.h"
 #include "procedures/binder/row_order.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/column_names.h"
 #include "procedures/parser/parser.h"
+#include "procedures/typing/constant_folding.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 

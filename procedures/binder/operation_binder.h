@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "engine/schema/catalog.h"
-#include "procedures/binder/constant_folding.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/ir/ir.h"
 #include "procedures/parser/syntax.h"
+#include "procedures/typing/constant_folding.h"
 
 namespace mneme {
 

@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "procedures/binder/constant_folding.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/plain_query.h"
+#include "procedures/typing/constant_folding.h"
 
 namespace mneme {
 

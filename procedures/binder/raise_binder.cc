@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "procedures/binder/constant_folding.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/condition_names.h"
+#include "procedures/typing/constant_folding.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "base/check.h"
-#include "procedures/binder/constant_folding.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/plain_query.h"
+#include "procedures/typing/constant_folding.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "procedures/binder/constant_folding.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/binder/schema_parts.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
+#include "procedures/typing/constant_folding.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "procedures/binder/constant_folding.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/typing/constant_folding.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 

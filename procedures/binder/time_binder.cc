@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
-#include "procedures/values/time_functions.h"
+#include "procedures/times/time_functions.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 

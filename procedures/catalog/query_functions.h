@@ -33,9 +33,10 @@ struct QueryFunction {
   bool compares = false;                      // the elements of arrays
 };
 
-// Functions of text and numbers, of numbers alone, those of arrays, those that format values, and those that
-// make times.
+// Functions of text and numbers, those that match patterns, functions of numbers alone, of arrays, those that
+// format values, and those that make times.
 std::span<const QueryFunction> text_query_functions();
+std::span<const QueryFunction> pattern_query_functions();
 std::span<const QueryFunction> number_query_functions();
 std::span<const QueryFunction> array_query_functions();
 std::span<const QueryFunction> format_query_functions();

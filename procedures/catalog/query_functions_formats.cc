@@ -2,9 +2,9 @@
 #include <string>
 
 #include "procedures/catalog/query_functions.h"
+#include "procedures/times/time_format.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/number_format.h"
-#include "procedures/values/time_format.h"
 
 namespace mneme {
 

@@ -4,9 +4,9 @@
 
 #include "procedures/catalog/query_functions.h"
 #include "procedures/catalog/time_zone.h"
-#include "procedures/values/interval.h"
-#include "procedures/values/time_format.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/interval.h"
+#include "procedures/times/time_format.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 

@@ -7,10 +7,10 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "procedures/ir/sql_error.h"
+#include "procedures/times/interval.h"
+#include "procedures/times/timestamp.h"
 #include "procedures/values/arithmetic.h"
-#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
-#include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {

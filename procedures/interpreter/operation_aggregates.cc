@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "procedures/interpreter/operation_runner.h"
+#include "procedures/times/interval.h"
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/comparison.h"
-#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 

@@ -126,11 +126,11 @@ enum class Function : uint8_t {
   kOctetLength,
   kBitLength,
   // args[0] is a timestamp, a date or an interval, and a unit the number of a TimeUnit
-  // (values/interval.h).
+  // (times/interval.h).
   kExtract,       // extract(time, unit)
   kTruncateTime,  // date_trunc(time, unit)
   kAddInterval,   // add_interval(timestamp, months, days, microseconds, times)
-  // Over intervals: see values/interval.h and values/time_functions.h.
+  // Over intervals: see times/interval.h and times/time_functions.h.
   kMoveTime,          // move_time(timestamp, interval)
   kTimeDifference,    // time_difference(timestamp, timestamp)
   kAge,               // age(timestamp, timestamp)

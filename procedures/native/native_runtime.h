@@ -23,12 +23,12 @@
 #include "procedures/interpreter/native_abi.h"
 #include "procedures/native/native_rows.h"
 #include "procedures/native/native_values.h"
+#include "procedures/times/time_functions.h"
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/cast.h"
 #include "procedures/values/key_values.h"
 #include "procedures/values/run_errors.h"
 #include "procedures/values/text_functions.h"
-#include "procedures/values/time_functions.h"
 
 namespace mneme::native {
 

@@ -1,6 +1,5 @@
 // Calls of the syntax tree, and what is written in words of its own inside of their parentheses.
 #include "procedures/ir/source_error.h"
-#include "procedures/parser/syntax_nodes.h"
 #include "procedures/parser/tree_reader.h"
 
 namespace mneme {
@@ -12,7 +11,7 @@ Expr read_argument(MnemeParser::ArgumentContext* context) {
   Expr value = read_expression(context->expression());
   if (!context->name()) return value;
   const syntax::Name name = read_name(context->name());
-  Expr named = make_syntax(ExprKind::kNamed, name.where);
+  Expr named = syntax::make_expression(ExprKind::kNamed, name.where);
   named.text = name.text;
   named.args.push_back(std::move(value));
   return named;
@@ -21,7 +20,7 @@ Expr read_argument(MnemeParser::ArgumentContext* context) {
 namespace {
 
 Expr read_call(MnemeParser::CallContext* context) {
-  Expr expr = make_syntax(ExprKind::kCall, location(context));
+  Expr expr = syntax::make_expression(ExprKind::kCall, location(context));
   // Without quotes a reserved word may be a function's name, as in current_schema().
   auto* const name = context->functionName()->name();
   const bool is_quoted = name != nullptr && name->QUOTED_IDENTIFIER() != nullptr;
@@ -77,7 +76,7 @@ Expr read_extract(MnemeParser::SubstringCallContext& call, syntax::SourceLocatio
   std::vector<Expr> args;
   args.push_back(std::move(unit));
   args.push_back(read_expression(call.expression(1)));
-  return make_syntax_call("extract", std::move(args), where);
+  return syntax::make_call("extract", std::move(args), where);
 }
 
 bool is_side(const std::string& word) {
@@ -90,10 +89,10 @@ Expr make_trim(const std::string& side, std::optional<Expr> characters, Expr tex
   std::vector<Expr> args;
   args.push_back(std::move(text));
   if (characters) args.push_back(*std::move(characters));
-  return make_syntax_call(side == "leading"    ? "ltrim"
-                          : side == "trailing" ? "rtrim"
-                                               : "trim",
-                          std::move(args), where);
+  return syntax::make_call(side == "leading"    ? "ltrim"
+                           : side == "trailing" ? "rtrim"
+                                                : "trim",
+                           std::move(args), where);
 }
 
 // The grammar reads a quoted string behind BOTH, LEADING or TRAILING as a literal of a type of that name.
@@ -118,7 +117,7 @@ std::optional<Expr> read_special_call(MnemeParser::PrimaryContext* context) {
     expect_word(overlay->IDENTIFIER(), {"placing"});
     std::vector<Expr> args;
     for (auto* arg : overlay->expression()) args.push_back(read_expression(arg));
-    return make_syntax_call("overlay", std::move(args), where);
+    return syntax::make_call("overlay", std::move(args), where);
   }
   if (auto* position = dynamic_cast<MnemeParser::PositionCallContext*>(context)) {
     if (lowered(position->name()->getText()) != "position") {
@@ -128,7 +127,7 @@ std::optional<Expr> read_special_call(MnemeParser::PrimaryContext* context) {
     std::vector<Expr> args;  // position(sought IN text) is strpos(text, sought)
     args.push_back(read_concatenation(position->concatenation(1)));
     args.push_back(read_concatenation(position->concatenation(0)));
-    Expr call = make_syntax_call("strpos", std::move(args), where);
+    Expr call = syntax::make_call("strpos", std::move(args), where);
     call.column_name = "position";
     return call;
   }
@@ -152,7 +151,7 @@ std::optional<Expr> read_special_call(MnemeParser::PrimaryContext* context) {
     }
     std::vector<Expr> args;
     for (auto* arg : substring->expression()) args.push_back(read_expression(arg));
-    return make_syntax_call("substring", std::move(args), where);
+    return syntax::make_call("substring", std::move(args), where);
   }
   return std::nullopt;
 }

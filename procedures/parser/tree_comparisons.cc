@@ -3,7 +3,6 @@
 
 #include "base/utf8.h"
 #include "procedures/ir/source_error.h"
-#include "procedures/parser/syntax_nodes.h"
 #include "procedures/parser/tree_reader.h"
 
 namespace mneme {
@@ -22,15 +21,15 @@ Expr compare_rows(Op op, const Expr& left, const Expr& right) {
   if (equality) {
     std::vector<Expr> parts;
     for (size_t i = 0; i < left.args.size(); ++i)
-      parts.push_back(make_syntax_binary(op, left.args[i], right.args[i]));
+      parts.push_back(syntax::make_binary(op, left.args[i], right.args[i]));
     return syntax::join(op == Op::kEqual ? Op::kAnd : Op::kOr, parts);
   }
   const Op strict = op == Op::kLessEqual ? Op::kLess : op == Op::kGreaterEqual ? Op::kGreater : op;
   size_t i = left.args.size() - 1;
-  Expr result = make_syntax_binary(op, left.args[i], right.args[i]);
+  Expr result = syntax::make_binary(op, left.args[i], right.args[i]);
   while (i-- > 0) {
-    Expr both[] = {make_syntax_binary(Op::kEqual, left.args[i], right.args[i]), std::move(result)};
-    Expr either[] = {make_syntax_binary(strict, left.args[i], right.args[i]), syntax::join(Op::kAnd, both)};
+    Expr both[] = {syntax::make_binary(Op::kEqual, left.args[i], right.args[i]), std::move(result)};
+    Expr either[] = {syntax::make_binary(strict, left.args[i], right.args[i]), syntax::join(Op::kAnd, both)};
     result = syntax::join(Op::kOr, either);
   }
   return result;
@@ -40,7 +39,7 @@ Expr make_comparison(Op op, Expr left, Expr right) {
   const bool left_row = left.kind == ExprKind::kRow;
   const bool right_row = right.kind == ExprKind::kRow;
   if (left_row && right_row) return compare_rows(op, left, right);
-  return make_syntax_binary(op, std::move(left), std::move(right));
+  return syntax::make_binary(op, std::move(left), std::move(right));
 }
 
 // What SIMILAR TO compares with, as a regular expression of the whole text.
@@ -88,7 +87,7 @@ Expr read_similar(MnemeParser::MembershipContext* context, Expr left) {
               "invalid escape string: it is empty or one character");
   }
   pattern.text = regular_expression_of(pattern.text, escape);
-  Expr match = make_syntax(ExprKind::kMatches, left.where);
+  Expr match = syntax::make_expression(ExprKind::kMatches, left.where);
   match.negated = context->NOT() != nullptr;
   match.args.push_back(std::move(left));
   match.args.push_back(std::move(pattern));
@@ -104,7 +103,7 @@ Expr read_like_of_several(MnemeParser::MembershipContext* context, const Expr& l
   }
   std::vector<Expr> parts;
   for (const Expr& pattern : patterns.args) {
-    Expr like = make_syntax(ExprKind::kLike, left.where);
+    Expr like = syntax::make_expression(ExprKind::kLike, left.where);
     like.negated = context->NOT() != nullptr;
     like.ignores_case = context->ILIKE() != nullptr;
     like.text = "\\";
@@ -128,7 +127,7 @@ Expr read_membership(MnemeParser::MembershipContext* context) {
   if (context->ANY() || context->SOME() || context->ALL()) return read_like_of_several(context, left);
   if (context->TO()) return read_similar(context, std::move(left));
   if (context->LIKE() || context->ILIKE()) {
-    Expr like = make_syntax(ExprKind::kLike, left.where);
+    Expr like = syntax::make_expression(ExprKind::kLike, left.where);
     like.negated = context->NOT() != nullptr;
     like.ignores_case = context->ILIKE() != nullptr;
     like.text = "\\";
@@ -142,8 +141,8 @@ Expr read_membership(MnemeParser::MembershipContext* context) {
     return like;
   }
   if (auto* op = context->matchOperator()) {
-    Expr match =
-        make_syntax(op->LIKES() || op->NOT_LIKES() ? ExprKind::kLike : ExprKind::kMatches, left.where);
+    Expr match = syntax::make_expression(
+        op->LIKES() || op->NOT_LIKES() ? ExprKind::kLike : ExprKind::kMatches, left.where);
     if (op->IDENTIFIER() && lowered(op->IDENTIFIER()->getText()) != "operator")
       refuse(location(op), "\"{}\" is not understood here", op->IDENTIFIER()->getText());
     match.negated = op->NOT_MATCHES() || op->NOT_MATCHES_ANY_CASE() || op->NOT_LIKES();
@@ -156,7 +155,7 @@ Expr read_membership(MnemeParser::MembershipContext* context) {
     return match;
   }
   if (context->nestedQuery()) {
-    Expr in = make_syntax(ExprKind::kInQuery, left.where);
+    Expr in = syntax::make_expression(ExprKind::kInQuery, left.where);
     in.negated = context->NOT() != nullptr;
     in.args.push_back(std::move(left));
     in.query = read_query(context->nestedQuery());
@@ -171,9 +170,10 @@ Expr read_membership(MnemeParser::MembershipContext* context) {
       parts.push_back(compare_rows(Op::kEqual, left, row));
     }
     Expr any = syntax::join(Op::kOr, parts);
-    return context->NOT() ? make_syntax_unary(Op::kNot, std::move(any), left.where) : std::move(any);
+    return context->NOT() ? syntax::make_unary(Op::kNot, std::move(any), left.where) : std::move(any);
   }
-  Expr expr = make_syntax(context->BETWEEN() ? ExprKind::kBetween : ExprKind::kInList, left.where);
+  Expr expr =
+      syntax::make_expression(context->BETWEEN() ? ExprKind::kBetween : ExprKind::kInList, left.where);
   expr.negated = context->NOT() != nullptr;
   expr.args.push_back(std::move(left));
   for (size_t i = 1; i < context->concatenation().size(); ++i) {
@@ -196,13 +196,14 @@ Expr read_comparison(MnemeParser::ComparisonContext* context) {
   if (context->membership().size() == 2)
     return make_comparison(op, std::move(left), read_membership(context->membership(1)));
   if (context->nestedQuery()) {
-    Expr query = make_syntax(context->ALL() ? ExprKind::kAllQuery : ExprKind::kAnyQuery, left.where);
+    Expr query =
+        syntax::make_expression(context->ALL() ? ExprKind::kAllQuery : ExprKind::kAnyQuery, left.where);
     query.op = op;
     query.args.push_back(std::move(left));
     query.query = read_query(context->nestedQuery());
     return query;
   }
-  Expr any = make_syntax_binary(op, std::move(left), read_expression(context->expression()));
+  Expr any = syntax::make_binary(op, std::move(left), read_expression(context->expression()));
   any.kind = ExprKind::kAny;
   any.is_all = context->ALL() != nullptr;
   return any;
@@ -210,12 +211,12 @@ Expr read_comparison(MnemeParser::ComparisonContext* context) {
 
 Expr make_distinct(Op op, Expr left, Expr right) {
   if (left.kind != ExprKind::kRow || right.kind != ExprKind::kRow)
-    return make_syntax_binary(op, std::move(left), std::move(right));
+    return syntax::make_binary(op, std::move(left), std::move(right));
   if (left.args.size() != right.args.size())
     refuse(left.where, "unequal number of entries in row expressions");
   std::vector<Expr> parts;
   for (size_t i = 0; i < left.args.size(); ++i)
-    parts.push_back(make_syntax_binary(op, left.args[i], right.args[i]));
+    parts.push_back(syntax::make_binary(op, left.args[i], right.args[i]));
   return syntax::join(op == Op::kIsDistinct ? Op::kOr : Op::kAnd, parts);
 }
 
@@ -223,9 +224,9 @@ Expr make_distinct(Op op, Expr left, Expr right) {
 Expr make_test(Op op, Expr value) {
   const auto where = value.where;
   if (value.kind != ExprKind::kRow || value.args.empty() || (op != Op::kIsNull && op != Op::kIsNotNull))
-    return make_syntax_unary(op, std::move(value), where);
+    return syntax::make_unary(op, std::move(value), where);
   std::vector<Expr> parts;
-  for (const Expr& each : value.args) parts.push_back(make_syntax_unary(op, each, where));
+  for (const Expr& each : value.args) parts.push_back(syntax::make_unary(op, each, where));
   return syntax::join(Op::kAnd, parts);
 }
 
@@ -261,7 +262,7 @@ Expr read_test(MnemeParser::TestContext* context) {
 
 Expr read_negation(MnemeParser::NegationContext* context) {
   if (context->test()) return read_test(context->test());
-  return make_syntax_unary(Op::kNot, read_negation(context->negation()), location(context));
+  return syntax::make_unary(Op::kNot, read_negation(context->negation()), location(context));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/reserved_words.h"
-#include "procedures/parser/syntax_nodes.h"
 #include "procedures/parser/tree_reader.h"
 
 namespace mneme {
@@ -34,8 +33,8 @@ std::string read_strings(const std::vector<antlr4::tree::TerminalNode*>& parts) 
 
 Expr read_literal(MnemeParser::LiteralContext* context) {
   const auto where = location(context);
-  if (context->NULL_()) return make_syntax(ExprKind::kNull, where);
-  Expr expr = make_syntax(ExprKind::kBoolean, where);
+  if (context->NULL_()) return syntax::make_expression(ExprKind::kNull, where);
+  Expr expr = syntax::make_expression(ExprKind::kBoolean, where);
   expr.text = context->getText();
   if (context->INTEGER()) {
     expr.kind = ExprKind::kInteger;
@@ -57,7 +56,7 @@ Expr read_literal(MnemeParser::LiteralContext* context) {
 }
 
 Expr read_case(MnemeParser::CaseExpressionContext* context) {
-  Expr expr = make_syntax(ExprKind::kCase, location(context));
+  Expr expr = syntax::make_expression(ExprKind::kCase, location(context));
   if (context->subject) {
     expr.has_subject = true;
     expr.args.push_back(read_expression(context->subject));
@@ -82,8 +81,8 @@ Expr read_interval(MnemeParser::TypedLiteralContext* literal, const std::string&
   const bool is_one = is_plain && text.find_first_of(". ") == std::string::npos && text.rfind('-') == 0;
   const bool is_number =
       is_plain && !text.empty() && (is_one || text.find_first_of("-. ") == std::string::npos);
-  Expr value = make_syntax(ExprKind::kString, where);
-  Expr expr = make_syntax(ExprKind::kCast, where);
+  Expr value = syntax::make_expression(ExprKind::kString, where);
+  Expr expr = syntax::make_expression(ExprKind::kCast, where);
   expr.type.base = "interval";
   expr.type.where = where;
   if (!literal->modifiers().empty() || (first != last && !(first == "year" && last == "month")) ||
@@ -104,14 +103,14 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   if (auto* literal = dynamic_cast<MnemeParser::LiteralContext*>(context)) return read_literal(literal);
   if (auto* cases = dynamic_cast<MnemeParser::CaseExpressionContext*>(context)) return read_case(cases);
   if (auto* inner = dynamic_cast<MnemeParser::ParenthesisContext*>(context)) {
-    Expr value = make_syntax(ExprKind::kRow, where);
+    Expr value = syntax::make_expression(ExprKind::kRow, where);
     if (inner->expression().size() == 1) {
       value = read_expression(inner->expression(0));
     } else {
       for (auto* part : inner->expression()) value.args.push_back(read_expression(part));
     }
     for (auto* name : inner->name()) {
-      Expr field = make_syntax(ExprKind::kField, where);
+      Expr field = syntax::make_expression(ExprKind::kField, where);
       field.text = read_name(name).text;
       field.args.push_back(std::move(value));
       value = std::move(field);
@@ -119,17 +118,17 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     return value;
   }
   if (auto* scalar = dynamic_cast<MnemeParser::ScalarQueryContext*>(context)) {
-    Expr expr = make_syntax(ExprKind::kScalarQuery, where);
+    Expr expr = syntax::make_expression(ExprKind::kScalarQuery, where);
     expr.query = read_query(scalar->nestedQuery());
     return expr;
   }
   if (auto* exists = dynamic_cast<MnemeParser::ExistsQueryContext*>(context)) {
-    Expr expr = make_syntax(ExprKind::kExists, where);
+    Expr expr = syntax::make_expression(ExprKind::kExists, where);
     expr.query = read_query(exists->nestedQuery());
     return expr;
   }
   if (auto* cast = dynamic_cast<MnemeParser::CastExpressionContext*>(context)) {
-    Expr expr = make_syntax(ExprKind::kCast, where);
+    Expr expr = syntax::make_expression(ExprKind::kCast, where);
     expr.type = read_type(cast->typeName());
     expr.args.push_back(read_expression(cast->expression()));
     return expr;
@@ -140,14 +139,14 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
                              : literal->DOUBLE_()   ? "double precision"
                                                     : lowered(literal->name()->getText());
     if (type == "timestamp" && literal->modifiers().empty()) {
-      Expr expr = make_syntax(ExprKind::kTimestamp, where);
+      Expr expr = syntax::make_expression(ExprKind::kTimestamp, where);
       expr.text = read_string(literal->STRING());
       return expr;
     }
-    Expr text = make_syntax(ExprKind::kString, where);
+    Expr text = syntax::make_expression(ExprKind::kString, where);
     text.text = read_string(literal->STRING());
     if (!literal->IDENTIFIER().empty()) return read_interval(literal, text.text);
-    Expr expr = make_syntax(ExprKind::kCast, where);
+    Expr expr = syntax::make_expression(ExprKind::kCast, where);
     expr.type.base = type;
     if (!literal->modifiers().empty()) expr.type.modifiers = read_modifiers(literal->modifiers(0));
     expr.type.where = where;
@@ -155,25 +154,25 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
     return expr;
   }
   if (auto* parameter = dynamic_cast<MnemeParser::ParameterValueContext*>(context)) {
-    Expr expr = make_syntax(ExprKind::kParameter, where);
+    Expr expr = syntax::make_expression(ExprKind::kParameter, where);
     expr.text = parameter->getText().substr(1);
     return expr;
   }
   if (auto* array = dynamic_cast<MnemeParser::ArrayValueContext*>(context)) {
-    if (array->expression().empty()) return make_syntax(ExprKind::kEmptyArray, where);
-    Expr expr = make_syntax(ExprKind::kArray, where);
+    if (array->expression().empty()) return syntax::make_expression(ExprKind::kEmptyArray, where);
+    Expr expr = syntax::make_expression(ExprKind::kArray, where);
     for (auto* element : array->expression()) expr.args.push_back(read_expression(element));
     return expr;
   }
   if (auto* array = dynamic_cast<MnemeParser::ArrayQueryContext*>(context)) {
-    Expr expr = make_syntax(ExprKind::kArrayQuery, where);
+    Expr expr = syntax::make_expression(ExprKind::kArrayQuery, where);
     expr.query = read_query(array->nestedQuery());
     return expr;
   }
   if (std::optional<Expr> call = read_special_call(context)) return *std::move(call);
   auto* reference = dynamic_cast<MnemeParser::ReferenceContext*>(context);
   CHECK(reference != nullptr);
-  Expr expr = make_syntax(ExprKind::kReference, where);
+  Expr expr = syntax::make_expression(ExprKind::kReference, where);
   // The binder has advice of its own for words that stand for a call without parentheses, so reserved words
   // pass here.
   const auto text = [](MnemeParser::NameContext* name) {
@@ -226,7 +225,7 @@ Expr read_cast(MnemeParser::CastContext* context) {
     if (lowered(token) == "collate") check_collation(context, i);
     if (token != "::" && token != "[") continue;
     if (token == "[") check_subscript(context, i);
-    Expr outer = make_syntax(token == "::" ? ExprKind::kCast : ExprKind::kSubscript, expr.where);
+    Expr outer = syntax::make_expression(token == "::" ? ExprKind::kCast : ExprKind::kSubscript, expr.where);
     outer.args.push_back(std::move(expr));
     if (token == "::") {
       outer.type = read_type(context->typeName(next_type++));
@@ -241,7 +240,7 @@ Expr read_cast(MnemeParser::CastContext* context) {
 Expr read_signed(MnemeParser::SignedTermContext* context) {
   if (context->cast()) return read_cast(context->cast());
   Expr arg = read_signed(context->signedTerm());
-  return make_syntax_unary(context->MINUS() ? Op::kNegate : Op::kAdd, std::move(arg), location(context));
+  return syntax::make_unary(context->MINUS() ? Op::kNegate : Op::kAdd, std::move(arg), location(context));
 }
 
 Op arithmetic(const std::string& text) {
@@ -261,7 +260,7 @@ Expr read_zoned(MnemeParser::ZonedTimeContext* context) {
     std::vector<Expr> args;
     args.push_back(read_signed(terms[i]));
     args.push_back(std::move(expr));
-    expr = make_syntax_call("timezone", std::move(args), where);
+    expr = syntax::make_call("timezone", std::move(args), where);
   }
   return expr;
 }
@@ -275,7 +274,7 @@ Expr read_power(MnemeParser::PowerContext* context) {
     std::vector<Expr> args;
     args.push_back(std::move(expr));
     args.push_back(read_zoned(terms[i]));
-    expr = make_syntax_call("power", std::move(args), where);
+    expr = syntax::make_call("power", std::move(args), where);
     expr.column_name = "?column?";
   }
   return expr;
@@ -285,8 +284,8 @@ Expr read_product(MnemeParser::ProductContext* context) {
   const auto factors = context->power();
   Expr expr = read_power(factors[0]);
   for (size_t i = 1; i < factors.size(); ++i) {
-    expr = make_syntax_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
-                              read_power(factors[i]));
+    expr = syntax::make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
+                               read_power(factors[i]));
   }
   return expr;
 }
@@ -295,8 +294,8 @@ Expr read_sum(MnemeParser::SumContext* context) {
   const auto summands = context->product();
   Expr expr = read_product(summands[0]);
   for (size_t i = 1; i < summands.size(); ++i) {
-    expr = make_syntax_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
-                              read_product(summands[i]));
+    expr = syntax::make_binary(arithmetic(context->children[2 * i - 1]->getText()), std::move(expr),
+                               read_product(summands[i]));
   }
   return expr;
 }
@@ -306,7 +305,7 @@ Expr read_bit_term(MnemeParser::BitTermContext* context) {
   Expr expr = read_sum(context->sum());
   for (size_t i = context->children.size() - 1; i-- > 0;) {
     const std::string text = context->children[i]->getText();
-    Expr outer = make_syntax(text == "~" ? ExprKind::kBits : ExprKind::kCall, location(context));
+    Expr outer = syntax::make_expression(text == "~" ? ExprKind::kBits : ExprKind::kCall, location(context));
     outer.text = text == "~" ? text : text == "@" ? "abs" : text == "|/" ? "sqrt" : "cbrt";
     if (outer.kind == ExprKind::kCall) outer.column_name = "?column?";
     outer.args.push_back(std::move(expr));
@@ -327,12 +326,12 @@ Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
       const auto where = expr.where;
       args.push_back(std::move(expr));
       args.push_back(read_bit_term(parts[i]));
-      expr = make_syntax_call("starts_with", std::move(args), where);
+      expr = syntax::make_call("starts_with", std::move(args), where);
       expr.column_name = "?column?";
       continue;
     }
     expr =
-        make_syntax_binary(text == "||" ? Op::kConcat : Op::kNone, std::move(expr), read_bit_term(parts[i]));
+        syntax::make_binary(text == "||" ? Op::kConcat : Op::kNone, std::move(expr), read_bit_term(parts[i]));
     if (text == "||") continue;
     expr.kind = ExprKind::kBits;
     expr.text = text;

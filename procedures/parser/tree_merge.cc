@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "procedures/ir/source_error.h"
-#include "procedures/parser/syntax_nodes.h"
 #include "procedures/parser/tree_reader.h"
 
 namespace mneme {
@@ -42,7 +41,7 @@ class MergeReader {
       if (is_last)
         refuse(location(when), "unreachable WHEN clause specified after unconditional WHEN clause");
       std::optional<syntax::Operation> change = read_when(when, before);
-      Expr condition = make_syntax(ExprKind::kBoolean, location(when));
+      Expr condition = syntax::make_expression(ExprKind::kBoolean, location(when));
       condition.text = "true";
       if (when->expression()) condition = read_expression(when->expression());
       before.push_back(std::move(condition));
@@ -55,10 +54,10 @@ class MergeReader {
     // The query itself has no row.
     syntax::SelectCore& core = query.first.select.emplace();
     core.where = where_;
-    Expr one = make_syntax(ExprKind::kInteger, where_);
+    Expr one = syntax::make_expression(ExprKind::kInteger, where_);
     one.text = "1";
     core.items.push_back({false, {}, std::move(one), {}});
-    core.condition = make_syntax(ExprKind::kBoolean, where_);
+    core.condition = syntax::make_expression(ExprKind::kBoolean, where_);
     core.condition->text = "false";
     merge.query = std::make_shared<const syntax::Query>(std::move(query));
     return merge;
@@ -80,7 +79,8 @@ class MergeReader {
     }
     std::vector<Expr> conditions;
     if (!is_insert) conditions.push_back(on_);
-    for (const Expr& each : before) conditions.push_back(make_syntax_unary(Op::kIsNotTrue, each, each.where));
+    for (const Expr& each : before)
+      conditions.push_back(syntax::make_unary(Op::kIsNotTrue, each, each.where));
     if (when->expression()) conditions.push_back(read_expression(when->expression()));
     syntax::Operation change;
     change.where = location(when);
@@ -140,7 +140,7 @@ class MergeReader {
     matches->where = matches->first.where = where;
     syntax::SelectCore& core = matches->first.select.emplace();
     core.where = where;
-    Expr one = make_syntax(ExprKind::kInteger, where);
+    Expr one = syntax::make_expression(ExprKind::kInteger, where);
     one.text = "1";
     core.items.push_back({false, {}, std::move(one), {}});
     syntax::FromItem& item = core.from.emplace_back();
@@ -148,9 +148,9 @@ class MergeReader {
     item.name = target_.table;
     item.alias = target_.alias;
     core.condition = on_;
-    Expr exists = make_syntax(ExprKind::kExists, where);
+    Expr exists = syntax::make_expression(ExprKind::kExists, where);
     exists.query = std::move(matches);
-    return make_syntax_unary(Op::kNot, std::move(exists), where);
+    return syntax::make_unary(Op::kNot, std::move(exists), where);
   }
 
   MnemeParser::MergeContext* const context_;

@@ -3,10 +3,10 @@
 #include <array>
 #include <utility>
 
-#include "procedures/binder/conversion.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
 
 namespace mneme::query {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "procedures/times/interval.h"
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/decimal.h"
-#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 

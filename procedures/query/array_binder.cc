@@ -3,9 +3,9 @@
 #include <array>
 #include <utility>
 
-#include "procedures/binder/conversion.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/type_oids.h"
 

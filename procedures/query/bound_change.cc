@@ -228,7 +228,7 @@ class ChangeParts {
     const syntax::Name& name = target_name();
     const ir::Op equal = table_.primary_key ? ir::Op::kEqual : ir::Op::kIsNotDistinct;
     for (const ColumnId column : key()) {
-      each.conditions.push_back(syntax::comparison(
+      each.conditions.push_back(syntax::make_binary(
           equal, syntax::reference(name.text, table_.column(column).name, operation_.where),
           parameter(++number, operation_.where)));
     }

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/deep_stack.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/names.h"
 #include "procedures/query/query_binder.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme {

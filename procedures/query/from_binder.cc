@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "procedures/binder/access_path.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/evaluation_cost.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme::query {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "procedures/interpreter/row_finder.h"
+#include "procedures/times/time_functions.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/regular_expression.h"
-#include "procedures/values/time_functions.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme::query {

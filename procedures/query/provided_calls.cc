@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme::query {

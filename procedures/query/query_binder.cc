@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/column_names.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme::query {
 

@@ -21,12 +21,12 @@
 #include <vector>
 
 #include "engine/schema/catalog.h"
-#include "procedures/binder/constant_folding.h"
 #include "procedures/binder/names.h"
 #include "procedures/parser/syntax.h"
 #include "procedures/query/provided_tables.h"
 #include "procedures/query/query_plan.h"
 #include "procedures/query/row_scope.h"
+#include "procedures/typing/constant_folding.h"
 
 namespace mneme::query {
 

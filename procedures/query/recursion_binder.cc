@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "procedures/binder/conversion.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/query_binder.h"
 #include "procedures/query/recursion_check.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
 
 namespace mneme::query {

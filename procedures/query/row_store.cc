@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "procedures/times/interval.h"
 #include "procedures/values/decimal.h"
-#include "procedures/values/interval.h"
 
 namespace mneme::query {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "procedures/binder/conversion.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/column_names.h"
+#include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
 
 namespace mneme::query {

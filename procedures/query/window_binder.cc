@@ -5,10 +5,10 @@
 #include <array>
 #include <utility>
 
-#include "procedures/binder/conversion.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme::query {
 

@@ -4,7 +4,7 @@
 
 #include "engine/table/row_wait.h"
 #include "procedures/interpreter/call_codec.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 

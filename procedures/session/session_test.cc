@@ -9,7 +9,7 @@
 
 #include "engine/testing/test_database.h"
 #include "procedures/interpreter/call_codec.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 namespace {

@@ -9,7 +9,7 @@
 #include "procedures/parser/parser.h"
 #include "procedures/query/query_runner.h"
 #include "procedures/query/row_store.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {

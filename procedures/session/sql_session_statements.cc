@@ -12,7 +12,7 @@
 #include "procedures/query/row_store.h"
 #include "procedures/session/sql_session.h"
 #include "procedures/session/statement_rows.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 namespace {

@@ -12,7 +12,7 @@
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/query/row_store.h"
 #include "procedures/session/result_sink.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 

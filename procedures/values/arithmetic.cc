@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "procedures/times/interval.h"
 #include "procedures/values/decimal.h"
-#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/text_functions.h"
 #include "procedures/values/value_text.h"

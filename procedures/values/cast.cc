@@ -5,12 +5,12 @@
 #include <iterator>
 #include <limits>
 
+#include "procedures/times/interval.h"
+#include "procedures/times/timestamp.h"
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/float_text.h"
-#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
-#include "procedures/values/timestamp.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {

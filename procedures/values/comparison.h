@@ -9,8 +9,8 @@
 
 #include "engine/schema/type.h"
 #include "engine/schema/value.h"
+#include "procedures/times/interval.h"
 #include "procedures/values/decimal.h"
-#include "procedures/values/interval.h"
 
 namespace mneme {
 

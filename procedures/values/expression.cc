@@ -2,12 +2,12 @@
 
 #include <optional>
 
+#include "procedures/times/interval.h"
+#include "procedures/times/time_functions.h"
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/cast.h"
 #include "procedures/values/comparison.h"
-#include "procedures/values/interval.h"
 #include "procedures/values/text_functions.h"
-#include "procedures/values/time_functions.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "procedures/times/time_format.h"
 #include "procedures/values/number_template.h"
 #include "procedures/values/numeric.h"
-#include "procedures/values/time_format.h"
 
 namespace mneme {
 

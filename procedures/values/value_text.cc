@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/utf8.h"
+#include "procedures/times/interval.h"
+#include "procedures/times/timestamp.h"
 #include "procedures/values/float_text.h"
-#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
-#include "procedures/values/timestamp.h"
 
 namespace mneme {
 

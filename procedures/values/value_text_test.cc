@@ -7,8 +7,8 @@
 
 #include <array>
 
+#include "procedures/times/interval.h"
 #include "procedures/values/comparison.h"
-#include "procedures/values/interval.h"
 
 namespace mneme {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "procedures/values/interval.h"
+#include "procedures/times/interval.h"
 
 namespace mneme {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "procedures/interpreter/call_text.h"
+#include "procedures/times/interval.h"
 #include "procedures/values/array_text.h"
-#include "procedures/values/interval.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/type_oids.h"
 #include "procedures/values/value_text.h"

@@ -22,7 +22,7 @@ IN_A_NAMESPACE = ("unshare", "--mount", "--map-root-user", "sh", "-ceu")
 JUMPING_CLOCK = pathlib.Path(os.environ.get("MNEME_JUMPING_CLOCK", "tests/libmneme_jumping_clock.so"))
 # The one source that may ask what time it is: what it is told is logged with the call.
 # What now() gives in a call, which is logged, and the date of a result, on which nothing rests.
-ASK_FOR_THE_TIME = {"procedures/values/timestamp.cc", "measurement/machine/host.cc"}
+ASK_FOR_THE_TIME = {"procedures/times/timestamp.cc", "measurement/machine/host.cc"}
 MIB = 1 << 20
 
 

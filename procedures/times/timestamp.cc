@@ -1,4 +1,4 @@
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 #include <array>
 #include <chrono>

@@ -43,6 +43,8 @@ ir::Expr convert_for_assignment(ir::Expr expr, const Type& target, std::string_v
 // As CAST(expr AS target) converts; what is too long for a string is cut.
 ir::Expr convert_explicitly(ir::Expr expr, const Type& target);
 
+// An unknown literal becomes a value of the type.
+ir::Expr resolve_literal(ir::Expr expr, const Type& target);
 // An unknown literal takes the type `text`; others stay.
 ir::Expr resolve_as_text(ir::Expr expr);
 

@@ -1,7 +1,7 @@
 // Goal: constants are computed when a statement is planned, as PostgreSQL 15 does, and conditions are
 // evaluated in its order. Method: a table of statements on one row whose z is 0, so that 1 / z raises where
 // it is evaluated, with what PostgreSQL 15.20 answered; and of expressions of PL/pgSQL.
-#include "procedures/binder/constant_folding.h"
+#include "procedures/typing/constant_folding.h"
 
 #include <gtest/gtest.h>
 

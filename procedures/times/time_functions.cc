@@ -1,10 +1,10 @@
-#include "procedures/values/time_functions.h"
+#include "procedures/times/time_functions.h"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 

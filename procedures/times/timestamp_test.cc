@@ -1,7 +1,7 @@
 // Goal: texts of timestamps are read as PostgreSQL 15 reads them, or refused. Method: a table of texts and
 // what PostgreSQL 15.20 made of them, or its sqlstate. Where Mneme refuses a form that PostgreSQL may read,
 // the third column has Mneme's sqlstate.
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 #include <gtest/gtest.h>
 

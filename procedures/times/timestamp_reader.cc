@@ -2,12 +2,12 @@
 // timestamp.h lists.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <string>
 
 #include "base/ascii.h"
-#include "procedures/values/float_text.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 
@@ -282,8 +282,8 @@ class TimestampReader {
     std::string fraction = "0.";
     fraction += text_.substr(0, digits);
     text_.remove_prefix(digits);
-    double seconds = 0;
-    if (digits > 0 && parse_double(fraction, seconds) == DoubleSyntax::kInvalid) return 0;
+    double seconds = 0;  // stays 0 where the fraction is too small for a double
+    std::from_chars(fraction.data(), fraction.data() + fraction.size(), seconds);
     return static_cast<int64_t>(std::rint(seconds * static_cast<double>(kMicrosecondsPerSecond)));
   }
 

@@ -12,7 +12,7 @@
 
 #include "base/memory/arena.h"
 #include "procedures/ir/sql_error.h"
-#include "procedures/values/interval.h"
+#include "procedures/times/interval.h"
 
 namespace mneme {
 

@@ -14,7 +14,7 @@
 #include "engine/schema/value.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/sql_error.h"
-#include "procedures/values/interval.h"
+#include "procedures/times/interval.h"
 
 namespace mneme {
 

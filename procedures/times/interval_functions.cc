@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "procedures/values/interval.h"
-#include "procedures/values/timestamp.h"
+#include "procedures/times/interval.h"
+#include "procedures/times/timestamp.h"
 
 namespace mneme {
 

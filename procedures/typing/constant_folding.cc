@@ -1,4 +1,4 @@
-#include "procedures/binder/constant_folding.h"
+#include "procedures/typing/constant_folding.h"
 
 #include <algorithm>
 #include <span>
