@@ -70,8 +70,8 @@ class Ring : public testing::Test {
 };
 
 constexpr const char* kOrder =
-    "Two pieces that touch the same row stand in two lanes, and run in any order, or at the same time. The "
-    "row is another after some recoveries, and in others it is not: nobody finds out why.";
+    "Two pieces that touch the same row stand in two lanes, and run in any order, or at the same time. Some "
+    "recoveries give the right row and others a wrong one.";
 constexpr const char* kSlow =
     "Nothing is lost, but lanes stand empty while others are long, and recovery takes as long as the "
     "longest.";
@@ -97,8 +97,7 @@ TEST_F(Ring, EqualTextsShareALane) {
     const LaneRing ring(lanes);
     EXPECT_EQ(lane(ring, {kName}, {Value::of_text("ab")}), lane(ring, {kName}, {Value::of_text("ab      ")}))
         << broken(
-               "Of a CHAR the spaces at its end don't count: 'ab' and 'ab      ' are equal, and share a "
-               "lane.",
+               "Spaces at the end of a CHAR don't count: 'ab' and 'ab      ' are equal, and share a lane.",
                kOrder);
   }
 }
@@ -110,7 +109,7 @@ TEST_F(Ring, EqualNumbersShareALane) {
     EXPECT_EQ(lane(ring, {kWeight}, {Value::of_double(0.0)}), lane(ring, {kWeight}, {Value::of_double(-0.0)}))
         << broken("0 and -0 are equal, though their bits are not, and share a lane.", kOrder);
     EXPECT_EQ(lane(ring, {kWeight}, {Value::of_double(nan)}), lane(ring, {kWeight}, {Value::of_double(-nan)}))
-        << broken("In SQL what is no number equals what is no number, whatever its bits are.", kOrder);
+        << broken("In SQL a NaN equals every other NaN, whatever its bits are.", kOrder);
   }
 }
 
@@ -148,19 +147,21 @@ TEST_F(Ring, AnotherRingOfThisSizeIsTheSame) {
 TEST_F(Ring, NeighboursHaveLanesOfTheirOwn) {
   const LaneRing ring(64);
   EXPECT_EQ(fullest(64, 20, [&](int64_t key) { return lane(ring, {kWarehouse}, {Value::of_int(key)}); }), 1u)
-      << broken("Neighbours have lanes of their own: of the keys 1 to 20, in 64 lanes, no two share one.",
+      << broken("Neighbours have lanes of their own: the fullest of 64 lanes has one of the keys 1 to 20.",
                 kSlow);
 }
 
 TEST_F(Ring, SoHaveNeighboursOfTwoColumns) {
   for (const int64_t warehouses : {1, 2, 4}) {
     EXPECT_EQ(fullest_of_districts(64, warehouses, 10), 1u) << broken(
-        "A few keys of two columns have lanes of their own: the ten districts of each of four warehouses, in "
-        "64 lanes.",
+        fmt::format("A few keys of two columns have lanes of their own: warehouses: {}; districts of each: "
+                    "10; lanes: 64; keys in the fullest lane: 1.",
+                    warehouses),
         kSlow);
   }
   EXPECT_EQ(fullest_of_districts(256, 8, 10), 1u)
-      << broken("A few keys of two columns have lanes of their own: 80 districts in 256 lanes.", kSlow);
+      << broken("A few keys of two columns have lanes of their own: warehouses: 8; districts of each: 10; lanes: "
+                "256; keys in the fullest lane: 1.", kSlow);
 }
 
 TEST_F(Ring, EachLaneIsUsed) {
@@ -168,8 +169,10 @@ TEST_F(Ring, EachLaneIsUsed) {
   for (const uint32_t lanes : {6u, 10u, 12u, 20u, 60u}) {
     const LaneRing ring(lanes);
     EXPECT_EQ(fullest(lanes, lanes, [&](int64_t key) { return lane(ring, key, 1); }), 1u) << broken(
-        "Whatever the number of lanes is, each is used: so many warehouses of one district each have a lane "
-        "each. The step from one value of a column to the next has no factor in common with the lanes.",
+        fmt::format("Whatever the number of lanes is, each is used: here there are {0} lanes and {0} "
+                    "warehouses of one district each, and the fullest lane has one of them. So the step from "
+                    "one warehouse to the next has no factor in common with the number of lanes.",
+                    lanes),
         kSlow);
   }
 }
@@ -184,8 +187,8 @@ TEST_F(Ring, ManyKeysAreSpread) {
                 most)
           << broken(fmt::format(
                         "Many keys are spread, also where they are multiples of something, as here of {}: "
-                        "no lane has many more than its part.",
-                        stride),
+                        "4000 keys, {} lanes, {} keys a lane; the fullest has at most some more.",
+                        stride, lanes, 4000 / lanes),
                     kSlow);
     }
   }
