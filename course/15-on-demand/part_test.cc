@@ -113,17 +113,15 @@ class Rules : public testing::Test {
 };
 
 constexpr const char* kOld =
-    "A client reads a balance from before the crash's last payments. It was told of them, and now they are "
-    "gone, for "
-    "a second: then they are there again.";
+    "A client reads a balance from before the crash's last payments, of which it was told. They are gone for "
+    "a second, and then they are there again.";
 constexpr const char* kSlow =
     "Nothing is lost, but a transaction waits for pieces that have nothing to do with it: the first ones "
     "take as "
     "long as if all had been replayed.";
 constexpr const char* kFuture =
-    "A call of the log runs on what a transaction wrote after it. It computed something else once, and what "
-    "it "
-    "writes now never was.";
+    "A call of the log reads what a transaction wrote after it. Before the crash it read something else, so "
+    "it writes now what never was.";
 
 TEST_F(Rules, ARowWaitsForItsLane) {
   make({writer(3, kBoth)});
@@ -215,21 +213,23 @@ TEST_F(Rules, WhatComesOrGoesWaitsForReaders) {
       << broken("To read, a transaction waits for no piece that only reads as well.", kSlow);
 }
 
-TEST_F(Rules, AChangeWaitsForThoseWhoReadTheColumn) {
+TEST_F(Rules, AChangeWaitsForReadersOfTheColumn) {
   make({}, {{.block = 6, .columns = {kLimit}, .parts = parts(kLimit)}});
   EXPECT_EQ(of_change({kLimit}, {kLimit}), "all of block 6") << broken(
-      "Before a column changes, each block must be through that only reads the table, and reads this column.",
+      "Before a column changes, all pieces of each reader of this column must have run.",
       kFuture);
   EXPECT_EQ(of_change({kBalance}, {kBalance}), "nothing") << broken(
-      "Who doesn't read the column is not in the way, even if it lies beside one that he reads.", kSlow);
+      "A reader that doesn't read the column need not run, even if it reads one that lies beside it: where "
+      "`changes` is given, the columns decide, not the parts.",
+      kSlow);
 }
 
 TEST_F(Rules, WhereTheColumnsAreNotKnownThePartsDecide) {
   make({}, {{.block = 6, .columns = {kLimit}, .parts = parts(kLimit)},
             {.block = 7, .columns = {kLimit}, .parts = {}}});
   EXPECT_EQ(of_change({}, {kLimit}), "all of block 6") << broken(
-      "Where no columns are given, the parts of the image decide: who reads something there that procedures "
-      "change comes first, and nobody else.",
+      "Where `changes` is empty, the parts of the image decide: a reader must run first if its `parts` and "
+      "the changed parts have something in common, and no other reader must.",
       kFuture);
 }
 
@@ -239,8 +239,8 @@ TEST_F(Rules, AMoveWaitsForAllLanes) {
   by_limit.moving = parts(kLimit);
   make({by_limit});
   EXPECT_EQ(of_change({kLimit}, {kLimit}), "all of block 3") << broken(
-      "A change of a lane's column moves the row to another lane (`moving` has its part): all lanes must be "
-      "settled.",
+      "A change of a lane's column moves the row to another lane (`moving` has the column's part): all lanes "
+      "must be settled.",
       kFuture);
   by_limit.moving = {};
   make({by_limit});

@@ -1,7 +1,7 @@
 // Your part of chapter 15: what must have been replayed before a new transaction may touch rows. Read
 // recovery/demand/settling_rules.h first.
 //
-// This starter waits for nothing: whoever comes reads what is there.
+// This starter waits for nothing: each transaction reads what is there.
 #include <algorithm>
 
 #include "recovery/demand/settling_rules.h"
