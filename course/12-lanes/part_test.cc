@@ -96,9 +96,8 @@ TEST_F(Ring, EqualTextsShareALane) {
   for (const uint32_t lanes : {7u, 12u, 64u}) {
     const LaneRing ring(lanes);
     EXPECT_EQ(lane(ring, {kName}, {Value::of_text("ab")}), lane(ring, {kName}, {Value::of_text("ab      ")}))
-        << broken(
-               "Spaces at the end of a CHAR don't count: 'ab' and 'ab      ' are equal, and share a lane.",
-               kOrder);
+        << broken("Spaces at the end of a CHAR don't count: 'ab' and 'ab      ' are equal, and share a lane.",
+                  kOrder);
   }
 }
 
@@ -159,9 +158,10 @@ TEST_F(Ring, SoHaveNeighboursOfTwoColumns) {
                     warehouses),
         kSlow);
   }
-  EXPECT_EQ(fullest_of_districts(256, 8, 10), 1u)
-      << broken("A few keys of two columns have lanes of their own: warehouses: 8; districts of each: 10; lanes: "
-                "256; keys in the fullest lane: 1.", kSlow);
+  EXPECT_EQ(fullest_of_districts(256, 8, 10), 1u) << broken(
+      "A few keys of two columns have lanes of their own: warehouses: 8; districts of each: 10; lanes: "
+      "256; keys in the fullest lane: 1.",
+      kSlow);
 }
 
 TEST_F(Ring, EachLaneIsUsed) {

@@ -23,6 +23,7 @@ namespace {
 
 constexpr size_t kNoWindow = 1000;
 constexpr std::chrono::seconds kPatience{10};
+constexpr std::string_view kChange = "CREATE TABLE rate (name INT, value INT)";
 
 // What read_window() below has done, and is to do.
 struct Reader {
@@ -43,9 +44,11 @@ LogWindow window_of(const LogContents& log, size_t number) {
   uint64_t first = 1;
   for (size_t w = 0; w < number; ++w) first += log.windows[w].records;
   LogWindow window;
+  const bool is_of_schema = log.windows[number].is_of_schema;
+  if (is_of_schema) window.bytes.assign(as_bytes(kChange).begin(), as_bytes(kChange).end());
   for (uint64_t i = 0; i < log.windows[number].records; ++i) {
-    const RecordKind kind = log.windows[number].is_of_schema ? RecordKind::kSchema : RecordKind::kCommand;
-    window.records.emplace_back(Lsn{first + i}, kind, ByteSpan{});
+    const RecordKind kind = is_of_schema ? RecordKind::kSchema : RecordKind::kCommand;
+    window.records.emplace_back(Lsn{first + i}, kind, ByteSpan(window.bytes));
   }
   return window;
 }
@@ -127,11 +130,13 @@ constexpr const char* kSlow =
     "Nothing is lost, but the threads that replay stand still while the disk is read, and the disk rests "
     "while "
     "they replay: recovery takes as long as both together.";
+constexpr const char* kDies =
+    "Recovery reads memory that holds other things by now. It dies, or it does not and replays what never "
+    "was.";
 constexpr const char* kMemory =
-    "A log is longer than memory is large. Recovery takes more and more of it, and is killed, each time "
-    "anew.";
+    "A log may be longer than memory is large. Recovery takes more and more memory, and is killed each time.";
 constexpr const char* kSchema =
-    "A call is run by procedures that it was not written by, on a table that does not have its column yet.";
+    "A call runs with the procedures of another schema, on a table that does not have its column yet.";
 
 TEST_F(Streams, WhatIsKeptComesAtOnce) {
   const LogContents log = kept("ccc");
@@ -167,7 +172,7 @@ TEST_F(Streams, AnotherThreadReadsIt) {
       "The next window is read by another thread than the one that asks for it.", kSlow);
 }
 
-TEST_F(Streams, NobodyWaitsForTheNext) {
+TEST_F(Streams, AWindowComesBeforeTheNextIsRead) {
   const LogContents log = log_of({2, 2, 2});
   reader_.waits_at = 1;
   RecordStream stream(directory_, log, 0, 3, memory_);
@@ -175,8 +180,9 @@ TEST_F(Streams, NobodyWaitsForTheNext) {
   {
     const std::lock_guard lock(reader_.mutex);
     reader_.owner_has_one = true;
-    EXPECT_FALSE(reader_.waited_in_vain)
-        << broken("A window is handed out before the one behind it has been read.", kSlow);
+    EXPECT_FALSE(reader_.waited_in_vain) << broken(
+        "A window is handed out before the one behind it has been read: next() doesn't wait for that.",
+        kSlow);
   }
   reader_.changed.notify_all();
 }
@@ -203,6 +209,26 @@ TEST_F(Streams, AFailureIsNoEnd) {
       "A window that can't be read is an error, in its place behind those before it. It is not the end of "
       "the log.",
       "The disk has failed, and the database comes up without the end of its log, as if all were well.");
+}
+
+TEST_F(Streams, AStreamMayBeMoved) {
+  const char* rule =
+      "A stream may be moved while a thread reads its next window: the thread must not refer to the stream.";
+  at_stake(rule, kDies);
+  const LogContents log = log_of({2, 2, 2});
+  reader_.waits_at = 1;
+  alignas(RecordStream) std::byte place[sizeof(RecordStream)];
+  auto* const first = new (place) RecordStream(directory_, log, 0, 3, memory_);
+  (void)first->next();
+  RecordStream stream(std::move(*first));
+  first->~RecordStream();
+  std::ranges::fill(place, std::byte{0xdd});
+  {
+    const std::lock_guard lock(reader_.mutex);
+    reader_.owner_has_one = true;
+  }
+  reader_.changed.notify_all();
+  EXPECT_EQ(all(stream), "3 4 | 5 6") << broken(rule, kDies);
 }
 
 TEST_F(Streams, AStreamKnowsWhatItHas) {
@@ -240,6 +266,22 @@ TEST_F(Streams, AStretchMayBeEmpty) {
       << broken("A log may begin or end with a change, and two may follow one another.", kLost);
 }
 
+TEST_F(Streams, AChangeIsHeldUntilTheNext) {
+  const LogContents log = log_of({0, 0});
+  LogStretches stretches(directory_, log);
+  for (int i = 0; i < 2; ++i) {
+    (void)stretches.next_stretch();
+    const Result<std::optional<RecordView>> change = stretches.next_change();
+    const bool is_there = change && *change;
+    EXPECT_TRUE(is_there) << broken("next_change() returns each change of the schema.", kSchema);
+    if (!is_there) return;
+    EXPECT_EQ(std::string(as_text((*change)->payload)), kChange) << broken(
+        "The record that next_change() returns points into the change's window: the window is held until the "
+        "next call.",
+        kDies);
+  }
+}
+
 TEST_F(Streams, TheMostMemoryIsRemembered) {
   LogMemory memory;
   memory.add(10);
@@ -248,10 +290,10 @@ TEST_F(Streams, TheMostMemoryIsRemembered) {
   memory.add(7);
   EXPECT_EQ(memory.peak(), 30u) << broken(
       "peak() is the most that there was at a time, not what there is now, and not the sum of all.",
-      "Whoever buys memory for recovery by this number buys too little.");
+      "A machine that was bought by this number has too little memory for recovery.");
 }
 
-TEST_F(Streams, WhoLetsGoOfAWindowFreesIt) {
+TEST_F(Streams, ADroppedWindowIsFreed) {
   const LogContents log = log_of({100, 100, 100, 100, 100, 100});
   uint64_t one = 0;
   {
@@ -263,9 +305,9 @@ TEST_F(Streams, WhoLetsGoOfAWindowFreesIt) {
     (void)all(stream);
   }
   EXPECT_LE(memory_.peak(), 2 * one) << broken(
-      "Of a log that is not kept, the window in hand and the one that is read ahead are in memory, and no "
-      "more "
-      "where the others have been let go of.",
+      "Where the caller drops each window before it asks for the next, two are in memory at most: the one "
+      "that "
+      "it holds, and the one that is read ahead.",
       kMemory);
   EXPECT_GE(memory_.peak(), one) << broken("The memory of each window is counted.", kMemory);
 }

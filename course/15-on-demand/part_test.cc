@@ -215,9 +215,8 @@ TEST_F(Rules, WhatComesOrGoesWaitsForReaders) {
 
 TEST_F(Rules, AChangeWaitsForReadersOfTheColumn) {
   make({}, {{.block = 6, .columns = {kLimit}, .parts = parts(kLimit)}});
-  EXPECT_EQ(of_change({kLimit}, {kLimit}), "all of block 6") << broken(
-      "Before a column changes, all pieces of each reader of this column must have run.",
-      kFuture);
+  EXPECT_EQ(of_change({kLimit}, {kLimit}), "all of block 6")
+      << broken("Before a column changes, all pieces of each reader of this column must have run.", kFuture);
   EXPECT_EQ(of_change({kBalance}, {kBalance}), "nothing") << broken(
       "A reader that doesn't read the column need not run, even if it reads one that lies beside it: where "
       "`changes` is given, the columns decide, not the parts.",
