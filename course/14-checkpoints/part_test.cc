@@ -149,6 +149,8 @@ constexpr const char* kMissing =
 constexpr const char* kTwice =
     "A row stands in the checkpoint twice, and two rows have one key after recovery.";
 constexpr const char* kMemory = "Nothing is lost, but a checkpoint takes memory for rows that nobody needs.";
+constexpr const char* kCounts =
+    "Nothing is lost, but what a checkpoint reports of its costs is that of all checkpoints.";
 
 TEST_F(Checkpoints, WhatNobodyTouchesIsWalked) {
   insert(100);
@@ -166,9 +168,8 @@ TEST_F(Checkpoints, ARowIsKeptAsItWas) {
   commit(slot, 150);
   walk_all();
   EXPECT_EQ(written(), expected()) << broken(
-      "A row that is written over is kept as it was, until the checkpoint has it: here 100 is to be written, "
-      "and 150 "
-      "comes later.",
+      "A row that is written over is kept as it was, until the checkpoint has it: here the checkpoint must "
+      "have 100, and 150 comes later.",
       kMissing);
 }
 
@@ -179,7 +180,7 @@ TEST_F(Checkpoints, ADeletedRowIsKeptToo) {
   commit(slot, 900);
   walk_all();
   EXPECT_EQ(written(), expected()) << broken(
-      "A row that is deleted is kept, and what takes its slot later is another row.", kMissing);
+      "A row that is deleted is kept, though another row may take its slot later.", kMissing);
 }
 
 TEST_F(Checkpoints, ARowIsWrittenOnce) {
@@ -190,7 +191,8 @@ TEST_F(Checkpoints, ARowIsWrittenOnce) {
   commit(slot, 160);
   walk_all();
   EXPECT_EQ(written(), expected()) << broken(
-      "A row that the walk has written comes from no list any more: the first to claim it writes it.",
+      "A row that the walk has written must not come from a list as well: the first to claim its slot writes "
+      "it.",
       kTwice);
   EXPECT_FALSE(keeper_->claim(TableId{0}, slot)) << broken("claim() is true once for each slot.", kTwice);
 }
@@ -248,9 +250,8 @@ TEST_F(Checkpoints, AVersionThatWasReplacedBeforeIsNotIt) {
   commit(slot, 170);
   drain();
   EXPECT_EQ(written(), expected()) << broken(
-      "Of the versions that were kept only that is the checkpoint's whose successor came above C. Here 100 "
-      "was "
-      "replaced by 150 below C, and 150 by 170 above.",
+      "A version that was kept is the checkpoint's only if its successor came above C. Here 100 was replaced "
+      "by 150 below C, and 150 by 170 above.",
       kMixed);
 }
 
@@ -323,14 +324,29 @@ TEST_F(Checkpoints, WorkersAreToldTheBoundary) {
       << broken("After stop() boundary() is 0 again, and nothing is kept.", kMemory);
 }
 
-TEST_F(Checkpoints, LostIsSaid) {
+TEST_F(Checkpoints, TheCountersBeginAtZero) {
+  const uint64_t slot = insert(100);
+  begin_checkpoint();
+  commit(slot, 150);
+  drain();
+  keeper_->stop();
+  start();
+  EXPECT_EQ(keeper_->kept_images(), 0u) << broken("start() sets kept_images() to 0.", kCounts);
+  EXPECT_EQ(keeper_->kept_bytes(), 0u) << broken("start() sets kept_bytes() to 0.", kCounts);
+  EXPECT_EQ(keeper_->peak_bytes(), 0u) << broken(
+      "peak_bytes() is the most since start(), which empties the lists and then has the pool forget its "
+      "peak.",
+      kCounts);
+}
+
+TEST_F(Checkpoints, LostIsReported) {
   const uint64_t slot = insert(100);
   begin_checkpoint();
   no_memory = true;
   commit(slot, 150);
   no_memory = false;
   EXPECT_TRUE(keeper_->lost()) << broken(
-      "Where there is no memory to keep a row, lost() says so: the checkpoint is given up, and the "
+      "If there is no memory to keep a row, lost() becomes true: the checkpoint is given up, and the "
       "transaction goes on.",
       kMissing);
   keeper_->stop();
