@@ -1,8 +1,8 @@
 // Your part of chapter 16: one database's log in a server's memory, and who may write it. Read
 // network/log_store.h first, then base/log_term.h.
 //
-// This starter gives each term to whoever claims it, lets everybody write, and counts no memory. What lies
-// above claim() and behind read() is the engine's own.
+// This starter gives each term to each engine that claims it, lets every engine write, and counts no memory.
+// What lies above claim() and from read() on is the engine's own.
 #include <sys/mman.h>
 
 #include <algorithm>
