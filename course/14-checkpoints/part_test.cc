@@ -295,7 +295,7 @@ TEST_F(Checkpoints, TheNextOneBeginsAnew) {
   fix();
   walk_all();
   EXPECT_EQ(written(), expected()) << broken(
-      "What the checkpoint before has claimed says nothing of this one.", kMissing);
+      "The claims of the former checkpoint count for nothing in this one.", kMissing);
 }
 
 TEST_F(Checkpoints, WhatWasLeftIsForgotten) {

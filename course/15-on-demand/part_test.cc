@@ -151,8 +151,8 @@ TEST_F(Rules, WhatNobodyWritesWaitsForNothing) {
 TEST_F(Rules, TheKeyMayComeInAnyOrder) {
   make({writer(3, kBoth)});
   EXPECT_EQ(of_rows({kNumber, kBalance, kBranch}, {7, 100, 2}), lane_text(lane(2, 7), 3)) << broken(
-      "What is known of a row comes in any order, and may be more than the lane's columns: each value stands "
-      "where its column does.",
+      "`columns` and `values` come in any order, and may be more than the lane's columns: a value stands at "
+      "the place of its column.",
       kOld);
 }
 

@@ -85,7 +85,7 @@ TEST_F(Store, TheOwnerWritesAndAllRead) {
   EXPECT_EQ(write({1, kA}, 7, 2, "abc"), "done")
       << broken("The owner of the term writes, at any place.", kStuck);
   EXPECT_EQ(read(7), "..abc.....") << broken(
-      "What was written stands where it was written, and what was not is zeros.", kGone);
+      "Bytes that were written are where they were written, and all others are zeros.", kGone);
 }
 
 TEST_F(Store, ADeposedEngineWritesNoMore) {
