@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -510,19 +511,24 @@ void DemandSchedule::make_lanes(uint32_t block) {
 // Batch by batch, and a block later than those whose outputs it recalls.
 void DemandSchedule::order_steps() {
   depth_.assign(shape_.size(), 0);
-  is_wished_.assign(shape_.size(), false);
   steps_.resize(shape_.size());
+  to_hand_out_.assign(shape_.size(), 0);
   for (uint32_t b = 0; b < shape_.size(); ++b) {
+    std::set<uint32_t> needed{b};
     for (const auto& recalled : shape_[b].recalls) {
       for (const Recalled& before : recalled) {
         CHECK(before.block < b);
         depth_[b] = std::max(depth_[b], depth_[before.block] + 1);
+        needed.insert(before_[before.block].begin(), before_[before.block].end());
       }
     }
+    before_.emplace_back(needed.begin(), needed.end());
     for (uint32_t n = 0; n < batches_.size(); ++n) {
-      if (!batches_[n].stands_alone() && batches_[n].blocks[b]->size() > 0) steps_[b].push_back(n);
+      if (batches_[n].stands_alone() || batches_[n].blocks[b]->size() == 0) continue;
+      steps_[b].push_back(n);
+      to_hand_out_[b] += batches_[n].blocks[b]->size();
     }
-    if (!steps_[b].empty()) others_.push({time_of(b, 0), b, 0, 0});
+    next_.push_back({.block = b});
   }
 }
 
@@ -532,17 +538,37 @@ uint64_t DemandSchedule::time_of(uint32_t block, uint32_t step) const {
   return steps_[block][step] + uint64_t{lag} * depth_[block];
 }
 
-std::optional<DemandSchedule::NextShare> DemandSchedule::take_share() {
+std::optional<uint32_t> DemandSchedule::soonest_wish() const {
+  std::optional<uint32_t> soonest;
+  uint64_t least = kNoLimit;
+  for (const uint32_t wished : wished_) {
+    uint64_t pieces = 0;
+    for (const uint32_t block : before_[wished]) pieces += to_hand_out_[block];
+    if (pieces == 0 || pieces >= least) continue;
+    soonest = wished;
+    least = pieces;
+  }
+  return soonest;
+}
+
+std::optional<DemandSchedule::Share> DemandSchedule::take_share() {
   const std::lock_guard lock(order_mutex_);
-  NextShares& queue = wished_.empty() ? others_ : wished_;
-  if (queue.empty()) return std::nullopt;
-  const NextShare taken = queue.top();
-  queue.pop();
-  NextShare next = taken;
-  if (++next.share == shares_) next = {0, taken.block, taken.step + 1, 0};
-  if (next.step < steps_[next.block].size()) {
-    next.time = time_of(next.block, next.step);
-    queue.push(next);
+  std::optional<uint32_t> first;
+  const auto consider = [&](uint32_t block) {
+    if (is_handed_out(block)) return;
+    if (!first || time_of(block, next_[block].step) < time_of(*first, next_[*first].step)) first = block;
+  };
+  if (const std::optional<uint32_t> wish = soonest_wish()) {
+    for (const uint32_t block : before_[*wish]) consider(block);
+  } else {
+    for (uint32_t block = 0; block < shape_.size(); ++block) consider(block);
+  }
+  if (!first) return std::nullopt;
+  Share& next = next_[*first];
+  const Share taken = next;
+  if (++next.share == shares_) {
+    to_hand_out_[*first] -= pieces(*first, steps_[*first][taken.step]).size();
+    next = {.block = *first, .step = taken.step + 1};
   }
   return taken;
 }
@@ -550,19 +576,7 @@ std::optional<DemandSchedule::NextShare> DemandSchedule::take_share() {
 void DemandSchedule::wish(uint32_t block) {
   if (!alone_.empty()) return;
   const std::lock_guard lock(order_mutex_);
-  if (is_wished_[block]) return;
-  is_wished_[block] = true;
-  // A block recalls outputs of blocks before it alone.
-  for (uint32_t b = block + 1; b-- > 0;) {
-    if (!is_wished_[b]) continue;
-    for (const auto& recalled : shape_[b].recalls) {
-      for (const Recalled& before : recalled) is_wished_[before.block] = true;
-    }
-  }
-  NextShares left;
-  for (; !others_.empty(); others_.pop())
-    (is_wished_[others_.top().block] ? wished_ : left).push(others_.top());
-  others_ = std::move(left);
+  if (std::ranges::find(wished_, block) == wished_.end()) wished_.push_back(block);
 }
 
 DemandSchedule::Place DemandSchedule::place_after(BlockLane at, uint32_t entries) const {
@@ -648,7 +662,7 @@ Settling DemandSchedule::try_settle_block(uint32_t block, ReplayThreadId thread,
 }
 
 bool DemandSchedule::go_on(ReplayThreadId thread) {
-  if (const std::optional<NextShare> next = take_share())
+  if (const std::optional<Share> next = take_share())
     return pulls_[thread.value]->run_step({next->block, steps_[next->block][next->step]}, next->share);
   // What others have begun is theirs to end.
   while (settle_alone(thread, kNoLimit) == Settling::kSettled && !is_settled())
