@@ -1,6 +1,6 @@
-// DemandSchedule::Pull: one thread's work on a schedule. For a lane that was asked for it keeps a stack of what
-// has to be done before what lies below; of a step it runs a share, in groups. demand_schedule.h has the rules
-// and the proof.
+// DemandSchedule::Pull: one thread's work on a schedule. For a lane that was asked for it keeps a stack of
+// what has to be done before what lies below; of a step it runs a share, in groups. demand_schedule.h has the
+// rules and the proof.
 //
 // Threads     its own thread's alone.
 #pragma once

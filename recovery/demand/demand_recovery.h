@@ -1,14 +1,15 @@
-// DemandRecovery: the recovery of a database that is open already: transactions run, and each waits, and works,
-// for what the log has yet to do to the rows that it touches.
+// DemandRecovery: the recovery of a database that is open already: transactions run, and each waits, and
+// works, for what the log has yet to do to the rows that it touches.
 //
-// Flow        recover() with RecoverOptions::on_demand -> start(): the log is replayed in bulk, until somebody
-//             asks for a row -> what is left is opened (DemandOpener), and replayed on demand by a few threads
-//             -> Transaction asks the gate -> rows settled, by the worker itself -> all is settled: the gate
-//             is taken away
+// Flow        recover() with RecoverOptions::on_demand -> start(): the log is replayed in bulk, until
+//             somebody asks for a row -> what is left is opened (DemandOpener), and replayed on demand by a
+//             few threads -> Transaction asks the gate -> rows settled, by the worker itself -> all is
+//             settled: the gate is taken away
 // Bulk        takes half of what replay on demand takes, and lets nobody touch a table that the log changes.
-//             It is left only where that pays: where it would take longer than Setting::most_bulk_seconds, and
-//             kLeastGain times what opening the rest takes, by the time that a record has taken in bulk, and by
-//             a try of what it takes to open one. Else those who ask wait for its end, which is near then.
+//             It is left only where that pays: where it would take longer than Setting::most_bulk_seconds,
+//             and kLeastGain times what opening the rest takes, by the time that a record has taken in bulk,
+//             and by a try of what it takes to open one. Else those who ask wait for its end, which is near
+//             then.
 // Work        what a row waits for is replayed by the worker that needs it, if that is little. Lane by lane
 //             takes several times what bulk takes. So a worker that finds it to be much wishes for the row's
 //             block (DemandSchedule::wish), holds no lane, and sleeps until the row is settled. Now and then

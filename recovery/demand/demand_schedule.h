@@ -11,9 +11,9 @@
 //             by batch, a block's pieces in commit order, in groups, until all is settled
 // Wishes      go_on() hands out the steps of a block that was wished for first, and with them those of the
 //             blocks whose outputs its pieces recall: in bulk, which takes a fraction of what lane by lane
-//             takes. Of several such blocks it takes the one that is settled soonest, counted in pieces: those
-//             who wait for little don't wait for much. A batch that stands alone waits for all before it, so
-//             in a log with one wishes change nothing.
+//             takes. Of several such blocks it takes the one that is settled soonest, counted in pieces:
+//             those who wait for little don't wait for much. A batch that stands alone waits for all before
+//             it, so in a log with one wishes change nothing.
 // Place       how far a lane has come: the entry that it runs next, and whether it has arrived at it and
 //             waits for the others, where it is one of several lanes. Places only grow. The last lane to
 //             arrive runs the piece and moves all its lanes on.
