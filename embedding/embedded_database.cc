@@ -280,6 +280,7 @@ Result<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::open(const std::stri
     recover.execution = options.execution;
     recover.replay.threads = hardware_threads();
     recover.on_demand = options.on_demand;
+    recover.most_bulk_seconds = options.most_bulk_seconds;
     Result<OpenedDatabase> opened = open_for_work(*directory, recover, options.log);
     if (!opened) return opened.error();
     notices = opened->report.notices;

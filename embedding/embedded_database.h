@@ -63,6 +63,7 @@ struct EmbeddedOptions {
   // Opens a database that is there as soon as its log has been read: transactions run while the log's calls
   // are replayed (RecoverOptions::on_demand). A log of rows is refused then.
   bool on_demand = false;
+  double most_bulk_seconds = kMostBulkSeconds;  // RecoverOptions::most_bulk_seconds
   // Gets sentences for the user: what recovery found, why procedures are interpreted. Called by any thread,
   // one at a time. It may use neither the database nor its connections, and what it throws is dropped.
   std::function<void(const std::string&)> notice = {};

@@ -42,7 +42,7 @@ struct CrashTargetCommand {
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
     Result<WorkloadDatabase> opened = WorkloadDatabase::open(directory, options, *wanted, /*scheme=*/nullptr,
-                                                             /*on_demand=*/false, /*quiet=*/true);
+                                                             /*on_demand=*/std::nullopt, /*quiet=*/true);
     if (!opened) return opened.error();
     WorkingDatabase& working = opened->working();
     working.database().set_concurrency(*kept_apart);

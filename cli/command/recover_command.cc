@@ -85,6 +85,7 @@ struct RecoverCommand {
     options.replay.lanes_per_block = lanes;
     options.on_demand = command.count("--on-demand") > 0;
     if (options.on_demand) options.workers = std::max(on_demand, 1U);
+    options.most_bulk_seconds = 0;  // what is studied is replay on demand
     const Result<std::unique_ptr<Workload>> workload = asking_workload();
     if (!workload) return workload.error();
     const Result<ProgressStyle> style = progress_style(progress_name);
@@ -125,6 +126,9 @@ struct RecoverCommand {
       study = *std::move(studied);
     }
     for (const std::string& notice : report.notices) output.notice(notice);
+    if (study && !report.interrupted_in) {
+      for (const std::string& notice : recovered->rest->report().notices) output.notice(notice);
+    }
     if (report.interrupted_in) return tell_partial(*recovered, study, progress, provenance);
     const std::string digest = digest_text(*recovered->database, threads);
     Json json = recovery_json(report, digest);

@@ -72,7 +72,7 @@ struct RunCommand {
     RETURN_IF_ERROR(settings.check_options(command));
     elr_ = concurrency.elr;
     RETURN_IF_ERROR(touch_ahead.check());
-    const Result<bool> opens_on_demand = open.on_demand();
+    const Result<bool> opens_on_demand = open.on_demand(command);
     if (!opens_on_demand) return opens_on_demand.error();
     on_demand_ = *opens_on_demand;
     if (command.count("--open") > 0 && !resume)
@@ -198,7 +198,9 @@ struct RunCommand {
 
     opened_ns_ = monotonic_ns();
     Result<WorkloadDatabase> opened =
-        resume ? WorkloadDatabase::open(directory, log_options, wanted, scheme_, on_demand_, output.quiet())
+        resume ? WorkloadDatabase::open(directory, log_options, wanted, scheme_,
+                                        on_demand_ ? std::optional(open.wait_seconds) : std::nullopt,
+                                        output.quiet())
                : WorkloadDatabase::create(directory, settings, *content.content(), log_options, wanted,
                                           output.quiet());
     if (!opened) return opened.error();

@@ -118,7 +118,9 @@ Result<DemandStudy> study_demand(RecoveredDatabase& recovered, const Workload* w
 Json demand_json(const DemandReport& report) {
   Json shares = Json::array();
   for (const SettledShare& share : report.settled) shares.push_back({share.seconds, share.share});
-  return {{"opening_seconds", report.opening_seconds},
+  return {{"bulk_transactions", report.bulk_transactions},
+          {"bulk_seconds", report.bulk_seconds},
+          {"opening_seconds", report.opening_seconds},
           {"rest_seconds", report.seconds},
           {"lanes", report.lanes},
           {"pieces", report.pieces},
@@ -128,11 +130,18 @@ Json demand_json(const DemandReport& report) {
 }
 
 std::string demand_text(const DemandReport& report) {
-  return fmt::format(
-      "  on demand: opened in {}, the rest settled in {}: {} in {}; {} for a row that was not settled{}\n",
-      seconds_text(report.opening_seconds), seconds_text(report.seconds), counted(report.pieces, "piece"),
-      counted(report.lanes, "lane"), counted(report.waits, "wait"),
-      report.waits > 0 ? fmt::format(", at most {}", seconds_text(report.longest_wait_seconds)) : "");
+  std::string text =
+      fmt::format("  on demand: {} replayed in bulk in {}", counted(report.bulk_transactions, "transaction"),
+                  seconds_text(report.bulk_seconds));
+  if (report.pieces > 0) {
+    text += fmt::format("; the rest opened in {}: {} in {}", seconds_text(report.opening_seconds),
+                        counted(report.pieces, "piece"), counted(report.lanes, "lane"));
+  }
+  return text + fmt::format("; all settled after {}; {} for a row that was not{}\n",
+                            seconds_text(report.seconds), counted(report.waits, "wait"),
+                            report.waits > 0
+                                ? fmt::format(", at most {}", seconds_text(report.longest_wait_seconds))
+                                : "");
 }
 
 void add_study(Json& json, const DemandStudy& study) {

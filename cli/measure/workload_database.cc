@@ -106,7 +106,7 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory,
 
 Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, const DurableLogOptions& log,
                                                 Execution execution, const RecoveryScheme* scheme,
-                                                bool on_demand, bool quiet) {
+                                                std::optional<double> on_demand, bool quiet) {
   // Before anything is changed: the engine that opens the directory for work must be able to go on.
   const Result<Manifest> manifest = read_manifest(directory);
   if (!manifest) return manifest.error();
@@ -118,7 +118,8 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   recover.scheme = scheme;
   recover.execution = execution;
   recover.replay.threads = default_threads();
-  recover.on_demand = on_demand;
+  recover.on_demand = on_demand.has_value();
+  recover.most_bulk_seconds = on_demand.value_or(recover.most_bulk_seconds);
   Progress progress(quiet);
   show_progress(recover, progress);
   Result<OpenedDatabase> opened = open_for_work(directory, recover, log);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -22,11 +23,11 @@ class WorkloadDatabase {
   static Result<WorkloadDatabase> create(const std::string& directory, const WorkloadSettings& settings,
                                          const LogContent& content, const DurableLogOptions& log,
                                          Execution execution, bool quiet);
-  // The settings are those that the directory was created with. `scheme` and `on_demand`: RecoverOptions has
-  // them.
+  // The settings are those that the directory was created with. `scheme`: RecoverOptions has it.
+  // `on_demand`: RecoverOptions::most_bulk_seconds, where the directory is to be opened so.
   static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log,
-                                       Execution execution, const RecoveryScheme* scheme, bool on_demand,
-                                       bool quiet);
+                                       Execution execution, const RecoveryScheme* scheme,
+                                       std::optional<double> on_demand, bool quiet);
 
   const WorkloadSettings& settings() const { return settings_; }
   const Workload& workload() const { return *workload_; }

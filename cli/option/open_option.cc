@@ -7,11 +7,14 @@ namespace mneme {
 void OpenOption::add_option(CLI::App& command) {
   const OptionTaker take(command);
   take("--open", open);
+  take("--open-wait", wait_seconds);
 }
 
-Result<bool> OpenOption::on_demand() const {
+Result<bool> OpenOption::on_demand(const CLI::App& command) const {
   if (open != "recovered" && open != "on-demand")
     return invalid_argument("--open {}: there are recovered and on-demand", open);
+  if (open != "on-demand" && is_given(command, "--open-wait"))
+    return invalid_argument("--open-wait is of --open on-demand: say so, too, or leave it out");
   return open == "on-demand";
 }
 

@@ -5,15 +5,17 @@
 #include <string>
 
 #include "base/result.h"
+#include "recovery/database/recover.h"
 
 namespace mneme {
 
 struct OpenOption {
   std::string open = "recovered";
+  double wait_seconds = kMostBulkSeconds;  // RecoverOptions::most_bulk_seconds
 
   void add_option(CLI::App& command);
   // Whether transactions are to run while the log is replayed (RecoverOptions::on_demand).
-  Result<bool> on_demand() const;
+  Result<bool> on_demand(const CLI::App& command) const;
 };
 
 }  // namespace mneme

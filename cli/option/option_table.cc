@@ -99,6 +99,12 @@ constexpr OptionRow kTable[] = {
      "of a database that is there: recovered: its whole log is replayed before anything runs; on-demand: "
      "transactions run at once, and each waits for the rows that it touches (logs of calls)",
      kShown},
+    rare(in(
+        OptionUnit::kSeconds,
+        {kRun, "--open-wait",
+         "of --open on-demand: so long whoever asks for a row waits, at most, for all of the log, which is "
+         "replayed sooner as a whole; 0: replay turns to the row at once",
+         kShown, not_negative})),
     in(OptionUnit::kSeconds,
        {kRun, "--duration",
         "seconds: of the run; acid: of the load before the conditions are checked; demo: until the kill; "

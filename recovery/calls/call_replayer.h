@@ -12,6 +12,11 @@
 
 namespace mneme {
 
+// The units as machine code, where that is wanted and the stretch is long enough; otherwise the interpreter
+// runs them. Fills the report's `code`.
+CompiledUnits load_units(const ReplayerSetting& setting, std::span<const NativeUnit> units,
+                         uint64_t stretch_records);
+
 class CallReplayer : public Replayer {
  public:
   explicit CallReplayer(const ReplayerSetting& setting) : setting_(setting) {}
@@ -20,14 +25,9 @@ class CallReplayer : public Replayer {
 
  protected:
   const ReplayerSetting& setting() const { return setting_; }
-  // The units as machine code, where that is wanted and the stretch is long enough; otherwise the interpreter
-  // runs them. Fills RecoveryReport::code.
-  CompiledUnits load_units(std::span<const NativeUnit> units, const RecordStream& stretch);
   virtual Result<ReplayStatistics> replay_calls(RecordStream& stretch, const Progress& progress) = 0;
 
  private:
-  bool is_short(const RecordStream& stretch) const;
-
   const ReplayerSetting setting_;
 };
 

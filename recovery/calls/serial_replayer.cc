@@ -104,7 +104,7 @@ class SerialReplayer final : public CallReplayer {
 
   void prepare(const RecordStream& stretch) override {
     if (std::exchange(is_prepared_, true)) return;
-    code_ = load_units(procedure_units(setting().program), stretch);
+    code_ = load_units(setting(), procedure_units(setting().program), stretch.size());
   }
 
  private:

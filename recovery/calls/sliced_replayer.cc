@@ -61,7 +61,7 @@ class SlicedReplayer final : public CallReplayer {
     report.analysis.seconds += report.end_stage("analysis", begin_ns);
     report.analysis.blocks = block_labels(*graph_, setting().program.catalog);
     progress(1);
-    code_ = load_units(units_->units(), stretch);
+    code_ = load_units(setting(), units_->units(), stretch.size());
   }
 
   Result<ReplayStatistics> replay_calls(RecordStream& stretch, const Progress& progress) override {

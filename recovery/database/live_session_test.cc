@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using Block = SqlSession::Block;
+using BlockState = SqlSession::Block;
 
 class LiveSessionTest : public testing::Test {
  protected:
@@ -77,7 +77,7 @@ TEST_F(LiveSessionTest, AChangeThatIsRefusedStopsNobody) {
   EXPECT_EQ(refused.get(), "42P07");
   EXPECT_EQ(second.run("CREATE TABLE chest (id INT PRIMARY KEY)").sqlstate, "55P03");
   EXPECT_EQ(first.run("DROP TABLE purse").sqlstate, sqlstate::kActiveTransaction);
-  EXPECT_EQ(first.block(), Block::kFailed);
+  EXPECT_EQ(first.block(), BlockState::kFailed);
   EXPECT_EQ(first.run("SELECT coins FROM purse").sqlstate, sqlstate::kFailedTransaction);
   must(first, "ROLLBACK");
   EXPECT_EQ(first.run("no statement").sqlstate, sqlstate::kSyntaxError);

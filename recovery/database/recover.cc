@@ -10,10 +10,11 @@
 #include "engine/schema/change_codec.h"
 #include "logging/directory/directory_lock.h"
 #include "logging/directory/newest_manifest.h"
+#include "recovery/calls/call_replayer.h"
 #include "recovery/calls/schedule_recorder.h"
 #include "recovery/database/checkpoint_loader.h"
 #include "recovery/database/schema_change.h"
-#include "recovery/demand/demand_replayer.h"
+#include "recovery/demand/demand_recovery.h"
 #include "recovery/log/replayer.h"
 #include "recovery/log/whole_log.h"
 #include "recovery/rows/index_builder.h"
@@ -84,6 +85,58 @@ Result<ReplayOrder> order_of_rows(const RecoveryScheme& scheme, std::optional<Re
   return wanted.value_or(needs_order ? ReplayOrder::kForward : ReplayOrder::kReverse);
 }
 
+// The stretch is not replayed yet, but for the analysis. What replays it refers to nothing that `recovered`
+// moves, and has folders and a report of its own.
+Result<std::shared_ptr<DemandRecovery>> rest_of(const ReplayerSetting& setting, const RecordStream& stretch,
+                                                const RecoverOptions& wanted) {
+  if (stretch.kept().empty()) {
+    return invalid_argument(
+        "to open a database while its log is replayed takes the log's calls in memory, and these {} records "
+        "take more than there is: recover it first (--open recovered)",
+        stretch.size());
+  }
+  RecoveryReport& report = setting.report;
+  const uint32_t threads = std::max(setting.options.threads, 1U);
+  auto bulk = std::make_unique<BulkReplay>(setting, stretch.kept());
+  report.analysis = bulk->report().analysis;
+  report.code = bulk->report().code;
+  report.stages.insert(report.stages.end(), bulk->report().stages.begin(), bulk->report().stages.end());
+  for (const std::string& notice : bulk->report().notices) report.add_notice(notice);
+
+  struct Own {
+    NativeFolders folders;
+    RecoveryReport report;
+  };
+  const auto load_code = [own = std::make_shared<Own>(setting.folders), &database = setting.database,
+                          &program = setting.program, execution = setting.execution, records = stretch.size(),
+                          all = setting.log_records](std::span<const NativeUnit> units) {
+    return load_units({.database = database,
+                       .program = program,
+                       .options = {},
+                       .tables_from = {},
+                       .execution = execution,
+                       .folders = own->folders,
+                       .log_records = all,
+                       .report = own->report},
+                      units, records);
+  };
+  ReplayOptions options = setting.options;
+  options.threads = wanted.workers + threads;
+  options.batch_transactions = DemandReplay::kBatchTransactions;
+  auto opener = std::make_unique<DemandOpener>(
+      DemandOpener::Setting{.database = setting.database,
+                            .program = setting.program,
+                            .analysis = DemandOpener::analysis_for(stretch.has_rows()),
+                            .options = options,
+                            .threads = threads,
+                            .load_code = load_code},
+      stretch.kept());
+  return std::make_shared<DemandRecovery>(
+      setting.database, std::move(bulk), std::move(opener),
+      DemandRecovery::Setting{
+          .workers = wanted.workers, .threads = threads, .most_bulk_seconds = wanted.most_bulk_seconds});
+}
+
 // `stretch`: of the log; no record in it changes the schema. `done_before`: how many records lie before it.
 // `from`: versions below it are of the checkpoint's, or count as such.
 Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStream& stretch,
@@ -105,10 +158,10 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
                           .report = report};
   setting.options.order = report.replay.order;
   if (options.on_demand && setting.is_last_of_log(stretch.size()) && stretch.size() > 0) {
-    DemandReplayer opener(setting, options.workers);
-    auto nothing = opener.replay(stretch, {});
-    recovered.rest = opener.take_rest();
-    return nothing;
+    Result<std::shared_ptr<DemandRecovery>> rest = rest_of(setting, stretch, options);
+    if (!rest) return rest.error();
+    recovered.rest = *std::move(rest);
+    return ReplayStatistics();
   }
   const std::unique_ptr<Replayer> replayer = make_replayer(*report.scheme, setting);
   replayer->prepare(stretch);

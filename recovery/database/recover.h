@@ -45,6 +45,9 @@ std::string_view name_of(ReplayLevel level);
 Result<ReplayOrder> replay_order(std::string_view name);
 std::string_view name_of(ReplayOrder order);
 
+// All of the log then takes no longer than if nobody asked.
+inline constexpr double kMostBulkSeconds = 2;
+
 struct RecoverOptions {
   const RecoveryScheme* scheme = nullptr;  // nullptr: the fastest that the log serves
   // of rows; none: reverse, but forward where the log holds changed columns alone
@@ -65,6 +68,9 @@ struct RecoverOptions {
   // CLR-P: what comes last of the log is not replayed, but opened: RecoveredDatabase::rest replays it, and
   // `workers` may use the database meanwhile. The log is kept.
   bool on_demand = false;
+  // Of `on_demand`: as long as the log is replayed in bulk, nobody may use what it changes. If that takes no
+  // longer, whoever asks waits for it; else replay turns to what is asked for. 0: it always does.
+  double most_bulk_seconds = kMostBulkSeconds;
   // The longest log that is opened so. None: as much of one as takes the memory that there is, once decoded.
   std::optional<uint64_t> most_demand_log_bytes;
   // False for a standby, which goes on restoring rows: indexes that the scheme builds at the end are not

@@ -19,6 +19,9 @@ constexpr uint64_t kRests = 8;
 // Meanwhile it looks so often whether the row is settled.
 constexpr std::chrono::microseconds kSettledLook{500};
 
+// Bulk's rate is not known before: the first batches find all caches cold.
+constexpr uint64_t kLeastBulkNs = 50'000'000;
+
 double seconds_of(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
@@ -45,45 +48,110 @@ class DemandRecovery::Visit {
   bool is_settled_;
 };
 
-DemandRecovery::DemandRecovery(Database& database, Parts parts, uint32_t workers, uint32_t threads)
+DemandRecovery::DemandRecovery(Database& database, std::unique_ptr<BulkReplay> bulk,
+                               std::unique_ptr<DemandOpener> opener, Setting setting)
     : database_(database),
-      parts_(std::move(parts)),
-      workers_(workers),
-      thread_count_(threads),
+      setting_(setting),
+      bulk_(std::move(bulk)),
+      opener_(std::move(opener)),
       share_interval_ns_(kFirstShareIntervalNs) {
-  CHECK(threads > 0);
-  for (uint32_t w = 0; w < workers; ++w) visitors_.push_back(std::make_unique<CachePadded<Visitor>>());
-  report_.opening_seconds = parts_.opening_seconds;
-  report_.lanes = parts_.replay->schedule().lane_count();
-  report_.pieces = parts_.replay->schedule().piece_count();
+  CHECK(setting_.threads > 0);
+  for (uint32_t w = 0; w < setting_.workers; ++w)
+    visitors_.push_back(std::make_unique<CachePadded<Visitor>>());
 }
 
 DemandRecovery::~DemandRecovery() {
   is_stopped_.store(true, std::memory_order_relaxed);
+  if (first_.joinable()) first_.join();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void DemandRecovery::start() {
-  CHECK(threads_.empty());
+  CHECK(!first_.joinable());
   start_ns_ = next_share_ns_ = monotonic_ns();
   database_.set_gate(this);
-  running_.store(thread_count_, std::memory_order_relaxed);
-  for (uint32_t t = 0; t < thread_count_; ++t) threads_.emplace_back([this, t] { go_on(t); });
+  first_ = std::thread([this] { replay(); });
+}
+
+void DemandRecovery::replay() {
+  uint64_t done = 0;
+  if (bulk_ != nullptr) {
+    const size_t notices = bulk_->report().notices.size();
+    const Result<ReplayStatistics> replayed = bulk_->run([this](uint64_t so_far) {
+      note_share(static_cast<double>(so_far) / static_cast<double>(opener_->record_count()));
+      return is_bulk_enough(so_far);
+    });
+    if (!replayed) return fail(replayed.error());
+    if (is_stopped_.load(std::memory_order_relaxed)) return;
+    done = replayed->transactions;
+    report_.bulk_transactions = done;
+    report_.bulk_seconds = seconds_of(monotonic_ns() - start_ns_);
+    report_.statistics = *replayed;
+    const std::vector<std::string>& all = bulk_->report().notices;
+    report_.notices.assign(all.begin() + static_cast<std::ptrdiff_t>(notices), all.end());
+  }
+  if (done == opener_->record_count()) return end();
+  if (!is_open_.load(std::memory_order_acquire)) {
+    if (const Result<void> opened = open(done); !opened) return fail(opened.error());
+  }
+  running_.store(setting_.threads, std::memory_order_relaxed);
+  for (uint32_t t = 1; t < setting_.threads; ++t) threads_.emplace_back([this, t] { go_on(t); });
+  go_on(0);
+}
+
+// Decides once, as soon as it can: later, less would be left to gain.
+bool DemandRecovery::is_bulk_enough(uint64_t done) {
+  if (is_stopped_.load(std::memory_order_relaxed)) return true;
+  const uint64_t now_ns = monotonic_ns();
+  if (rate_from_records_ == 0) {
+    rate_from_records_ = done;
+    rate_from_ns_ = now_ns;
+  }
+  if (!is_asked_.load(std::memory_order_acquire) || is_decided_) return false;
+  if (setting_.most_bulk_seconds == 0) return true;
+  const uint64_t records = done - rate_from_records_;
+  const uint64_t passed_ns = now_ns - rate_from_ns_;
+  if (records == 0 || passed_ns < kLeastBulkNs) return false;
+  is_decided_ = true;
+  const double bulk = seconds_of(passed_ns) / static_cast<double>(records);
+  const auto left = static_cast<double>(opener_->record_count() - done);
+  return left * bulk > setting_.most_bulk_seconds && bulk > kLeastGain * opener_->seconds_a_record();
+}
+
+Result<void> DemandRecovery::open(uint64_t first) {
+  std::call_once(is_prepared_, [this] { opener_->prepare(); });
+  const uint64_t begin_ns = monotonic_ns();
+  Result<OpenedDemand> opened = opener_->open(first);
+  if (!opened) return opened.error();
+  opened_ = std::move(*opened);
+  report_.opening_seconds = seconds_of(monotonic_ns() - begin_ns);
+  report_.lanes = opened_.replay->schedule().lane_count();
+  report_.pieces = opened_.replay->schedule().piece_count();
+  is_open_.store(true, std::memory_order_release);
+  return {};
 }
 
 void DemandRecovery::go_on(uint32_t thread) {
-  DemandReplay& replay = *parts_.replay;
-  while (!is_stopped_.load(std::memory_order_relaxed) && replay.go_on(ReplayThreadId{workers_ + thread})) {
-    if (thread == 0) note_share();
+  DemandReplay& replay = *opened_.replay;
+  while (!is_stopped_.load(std::memory_order_relaxed) &&
+         replay.go_on(ReplayThreadId{setting_.workers + thread})) {
+    if (thread == 0) note_share(share_of_pieces());
   }
-  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1 && !is_stopped_.load(std::memory_order_relaxed))
-    end();
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) != 1 || is_stopped_.load(std::memory_order_relaxed))
+    return;
+  if (replay.schedule().has_failed()) return fail(replay.error());
+  end();
 }
 
-void DemandRecovery::note_share() {
-  const DemandSchedule& schedule = parts_.replay->schedule();
-  const double share =
-      static_cast<double>(schedule.pieces_run()) / static_cast<double>(schedule.piece_count());
+double DemandRecovery::share_of_pieces() const {
+  const DemandSchedule& schedule = opened_.replay->schedule();
+  const double before =
+      static_cast<double>(report_.bulk_transactions) / static_cast<double>(opener_->record_count());
+  return before + (1 - before) * static_cast<double>(schedule.pieces_run()) /
+                      static_cast<double>(schedule.piece_count());
+}
+
+void DemandRecovery::note_share(double share) {
   share_.store(share, std::memory_order_relaxed);
   const uint64_t now = monotonic_ns();
   if (now < next_share_ns_) return;
@@ -97,36 +165,39 @@ void DemandRecovery::note_share() {
   next_share_ns_ = now + share_interval_ns_;
 }
 
-void DemandRecovery::end() {
-  DemandSchedule& schedule = parts_.replay->schedule();
-  const bool has_failed = schedule.has_failed();
-  CHECK(has_failed || schedule.is_settled());
-  report_.seconds = seconds_of(monotonic_ns() - start_ns_);
-  report_.settled.push_back({report_.seconds, 1});
-  if (!has_failed) {
-    database_.set_gate(nullptr);
-    is_settled_.store(true, std::memory_order_seq_cst);
-    for (const auto& padded : visitors_) {
-      const Visitor& visitor = **padded;
-      while (visitor.is_inside.load(std::memory_order_seq_cst)) std::this_thread::yield();
-      report_.waits += visitor.waits;
-      report_.longest_wait_seconds =
-          std::max(report_.longest_wait_seconds, seconds_of(visitor.longest_wait_ns));
-    }
-  }
+// Those who wait see it, and give up.
+void DemandRecovery::fail(Error error) {
   {
     const std::lock_guard lock(mutex_);
-    report_.statistics = parts_.replay->statistics();
-    if (has_failed) {
-      error_ = parts_.replay->error();
-      has_failed_.store(true, std::memory_order_release);
-    } else {
-      parts_.replay = nullptr;
-      parts_.code = {};
-      parts_.units = nullptr;
-      parts_.graph = nullptr;
-      log_ = {};
-    }
+    error_ = std::move(error);
+    has_failed_.store(true, std::memory_order_release);
+    has_ended_ = true;
+  }
+  changed_.notify_all();
+}
+
+void DemandRecovery::end() {
+  CHECK(opened_.replay == nullptr || opened_.replay->schedule().is_settled());
+  report_.seconds = seconds_of(monotonic_ns() - start_ns_);
+  report_.settled.push_back({report_.seconds, 1});
+  database_.set_gate(nullptr);
+  is_settled_.store(true, std::memory_order_seq_cst);
+  for (const auto& padded : visitors_) {
+    const Visitor& visitor = **padded;
+    while (visitor.is_inside.load(std::memory_order_seq_cst)) std::this_thread::yield();
+    report_.waits += visitor.waits;
+    report_.longest_wait_seconds =
+        std::max(report_.longest_wait_seconds, seconds_of(visitor.longest_wait_ns));
+  }
+  if (opened_.replay != nullptr) report_.statistics.add(opened_.replay->statistics());
+  {
+    const std::lock_guard lock(mutex_);
+    // Each needs the next.
+    opened_.replay = nullptr;
+    opened_ = {};
+    opener_ = nullptr;
+    bulk_ = nullptr;
+    log_ = {};
     has_ended_ = true;
   }
   changed_.notify_all();
@@ -139,25 +210,49 @@ Result<void> DemandRecovery::finish() {
   return {};
 }
 
+// While the log is replayed in bulk, what it does not change may be read.
+DemandRecovery::Pass DemandRecovery::enter(Visit& visit, TableId table, bool reads) {
+  if (visit.is_settled()) return Pass::kGo;
+  if (is_open_.load(std::memory_order_acquire)) return Pass::kSettle;
+  if (reads && !opener_->is_written(table)) return Pass::kGo;
+  const uint64_t begin_ns = monotonic_ns();
+  std::call_once(is_prepared_, [this] { opener_->prepare(); });
+  is_asked_.store(true, std::memory_order_release);
+  for (;;) {
+    const bool is_open = is_open_.load(std::memory_order_acquire);
+    if (is_open || is_settled()) {
+      note_wait(visit.visitor(), begin_ns);
+      return is_open ? Pass::kSettle : Pass::kGo;
+    }
+    if (is_stopped_.load(std::memory_order_relaxed) || has_failed() || RowWait::must_end())
+      return Pass::kGiveUp;
+    std::this_thread::sleep_for(kSettledLook);
+  }
+}
+
+void DemandRecovery::note_wait(Visitor& visitor, uint64_t begin_ns) {
+  ++visitor.waits;
+  visitor.longest_wait_ns = std::max(visitor.longest_wait_ns, monotonic_ns() - begin_ns);
+}
+
 bool DemandRecovery::settle(Visitor& visitor, WorkerId worker) {
-  DemandReplay& replay = *parts_.replay;
+  DemandReplay& replay = *opened_.replay;
   const auto is_settled = [&](const SettlingRules::Need& need) { return replay.is_settled(need); };
   if (std::ranges::all_of(visitor.needs, is_settled)) return true;
   const uint64_t begin_ns = monotonic_ns();
   if (!std::ranges::all_of(visitor.needs, [&](const auto& need) { return settle(need, worker); }))
     return false;
-  ++visitor.waits;
-  visitor.longest_wait_ns = std::max(visitor.longest_wait_ns, monotonic_ns() - begin_ns);
+  note_wait(visitor, begin_ns);
   return true;
 }
 
 // The worker replays a little itself, at once. It leaves more to the threads that replay the rest, and waits.
 bool DemandRecovery::settle(const SettlingRules::Need& need, WorkerId worker) {
-  DemandReplay& replay = *parts_.replay;
+  DemandReplay& replay = *opened_.replay;
   for (;;) {
     const uint64_t begin_ns = monotonic_ns();
     const Settling settling =
-        replay.try_settle(need, ReplayThreadId{worker.value}, parts_.most_pieces_of_worker);
+        replay.try_settle(need, ReplayThreadId{worker.value}, setting_.most_pieces_of_worker);
     if (settling != Settling::kTooMuch) return settling == Settling::kSettled;
     replay.schedule().wish(need.block);
     const uint64_t end_ns = monotonic_ns();
@@ -173,44 +268,49 @@ bool DemandRecovery::settle(const SettlingRules::Need& need, WorkerId worker) {
 
 bool DemandRecovery::before_read(WorkerId worker, IndexId index, const KeyRange& range) {
   Visit visit(*this, worker);
-  if (visit.is_settled()) return true;
-  Visitor& visitor = visit.visitor();
   const IndexDefinition& definition = database_.catalog().index(index);
-  if (!parts_.replay->rules().is_written(definition.table)) return true;
+  const Pass pass = enter(visit, definition.table, true);
+  if (pass != Pass::kSettle) return pass == Pass::kGo;
+  Visitor& visitor = visit.visitor();
+  if (!opened_.replay->rules().is_written(definition.table)) return true;
   database_.schema().codec(index).common_values(range, visitor.values);
-  parts_.replay->rules().of_rows(definition.table,
-                                 std::span(definition.columns).first(visitor.values.values.size()),
-                                 visitor.values.values, visitor.needs);
+  opened_.replay->rules().of_rows(definition.table,
+                                  std::span(definition.columns).first(visitor.values.values.size()),
+                                  visitor.values.values, visitor.needs);
   return settle(visitor, worker);
 }
 
 bool DemandRecovery::before_insert(WorkerId worker, TableId table, const std::byte* image) {
   Visit visit(*this, worker);
-  if (visit.is_settled()) return true;
-  parts_.replay->rules().of_insert(table, image, visit.visitor().needs);
+  const Pass pass = enter(visit, table, false);
+  if (pass != Pass::kSettle) return pass == Pass::kGo;
+  opened_.replay->rules().of_insert(table, image, visit.visitor().needs);
   return settle(visit.visitor(), worker);
 }
 
 bool DemandRecovery::before_change(WorkerId worker, TableId table, ImageParts parts,
                                    std::span<const ColumnId> changes) {
   Visit visit(*this, worker);
-  if (visit.is_settled()) return true;
-  parts_.replay->rules().of_change(table, parts, changes, visit.visitor().needs);
+  const Pass pass = enter(visit, table, false);
+  if (pass != Pass::kSettle) return pass == Pass::kGo;
+  opened_.replay->rules().of_change(table, parts, changes, visit.visitor().needs);
   return settle(visit.visitor(), worker);
 }
 
 bool DemandRecovery::before_move(WorkerId worker, TableId table) {
   Visit visit(*this, worker);
-  if (visit.is_settled()) return true;
-  parts_.replay->rules().of_rows(table, {}, {}, visit.visitor().needs);
-  parts_.replay->rules().of_coming_and_going(table, visit.visitor().needs);
+  const Pass pass = enter(visit, table, false);
+  if (pass != Pass::kSettle) return pass == Pass::kGo;
+  opened_.replay->rules().of_rows(table, {}, {}, visit.visitor().needs);
+  opened_.replay->rules().of_coming_and_going(table, visit.visitor().needs);
   return settle(visit.visitor(), worker);
 }
 
 bool DemandRecovery::before_erase(WorkerId worker, TableId table) {
   Visit visit(*this, worker);
-  if (visit.is_settled()) return true;
-  parts_.replay->rules().of_coming_and_going(table, visit.visitor().needs);
+  const Pass pass = enter(visit, table, false);
+  if (pass != Pass::kSettle) return pass == Pass::kGo;
+  opened_.replay->rules().of_coming_and_going(table, visit.visitor().needs);
   return settle(visit.visitor(), worker);
 }
 

@@ -32,14 +32,13 @@ constexpr uint32_t kLoggedCalls = 60;
 constexpr uint32_t kNewCalls = 40;
 constexpr uint32_t kMostTries = 10'000;
 
-std::unique_ptr<DemandRecovery> opened(Database& database, const ReplayFixture& fixture,
-                                       std::span<const RecordView> records, uint64_t seed) {
-  DemandRecovery::Parts parts;
+std::unique_ptr<DemandRecovery> recovery_of(Database& database, const ReplayFixture& fixture,
+                                            std::span<const RecordView> records, uint64_t seed, bool bulk) {
+  static const NativeFolders folders;
   AnalysisOptions analysis;
   analysis.conflicts = seed % 3 == 0 ? ConflictGrain::kTable : ConflictGrain::kColumn;
   analysis.elide.increments = seed % 2 == 0;
   analysis.lanes_from_arguments = true;
-  parts.graph = std::make_unique<DependencyGraph>(analyze(fixture.program(), analysis));
   const auto threads = static_cast<uint32_t>(1 + seed / 2 % 2);
   ReplayOptions options;
   options.threads = 1 + threads;
@@ -47,12 +46,33 @@ std::unique_ptr<DemandRecovery> opened(Database& database, const ReplayFixture& 
   constexpr uint32_t kLanes[] = {1, 4, 64};
   options.batch_transactions = kBatches[seed / 4 % 4];
   options.lanes_per_block = kLanes[seed / 16 % 3];
+  auto opener = std::make_unique<DemandOpener>(
+      DemandOpener::Setting{
+          .database = database, .program = fixture.program(), .analysis = analysis, .options = options},
+      records);
+  std::unique_ptr<BulkReplay> before;
+  if (bulk) {
+    RecoveryReport unused;
+    ReplayOptions in_bulk;
+    in_bulk.threads = threads;
+    in_bulk.batch_transactions = options.batch_transactions;
+    in_bulk.lanes_per_block = options.lanes_per_block;
+    before = std::make_unique<BulkReplay>(ReplayerSetting{.database = database,
+                                                          .program = fixture.program(),
+                                                          .options = in_bulk,
+                                                          .tables_from = {},
+                                                          .folders = folders,
+                                                          .log_records = records.size(),
+                                                          .report = unused},
+                                          records);
+  }
   constexpr uint64_t kPiecesOfWorker[] = {0, 3, DemandRecovery::kMostPiecesOfWorker};
-  parts.most_pieces_of_worker = kPiecesOfWorker[seed % 3];
-  parts.replay = std::make_unique<DemandReplay>(database, fixture.program(), *parts.graph, options);
-  const Result<void> open = parts.replay->open(records, 1);
-  EXPECT_TRUE(open.ok()) << (open.ok() ? "" : open.error().message);
-  return std::make_unique<DemandRecovery>(database, std::move(parts), 1, threads);
+  return std::make_unique<DemandRecovery>(
+      database, std::move(before), std::move(opener),
+      DemandRecovery::Setting{.workers = 1,
+                              .threads = threads,
+                              .most_pieces_of_worker = kPiecesOfWorker[seed % 3],
+                              .most_bulk_seconds = seed / 64 % 2 == 0 ? 0.0 : 1.0});
 }
 
 // Runs calls and statements on the database's one worker. Returns how many committed.
@@ -114,7 +134,8 @@ void expect_equal_to_recovered_first(uint64_t seed, OpeningTotals& totals) {
   const std::unique_ptr<Database> database = fixture.before();
   KeptLog log;
   database->attach_log(log, RecordContent::kCommand);
-  const std::unique_ptr<DemandRecovery> rest = opened(*database, fixture, records, seed);
+  const bool bulk = seed % 4 != 0;
+  const std::unique_ptr<DemandRecovery> rest = recovery_of(*database, fixture, records, seed, bulk);
   rest->start();
   totals.committed += run_calls(*database, fixture.program(), seed);
   const Result<void> finished = rest->finish();
@@ -149,7 +170,7 @@ TEST(DemandRecovery, ALogThatDoesNotFitTheRowsFailsAllThatAsk) {
   const std::unique_ptr<Database> database = fixture.before();
   KeptLog log;
   database->attach_log(log, RecordContent::kCommand);
-  const std::unique_ptr<DemandRecovery> rest = opened(*database, fixture, records, 0);
+  const std::unique_ptr<DemandRecovery> rest = recovery_of(*database, fixture, records, 0, false);
   rest->start();
   const Result<void> finished = rest->finish();
   ASSERT_FALSE(finished.ok());
@@ -170,7 +191,8 @@ TEST(DemandRecovery, AWaitEndsWhenItsStatementIsAskedToEnd) {
   const std::vector<RecordView> records = fixture.records();
   ASSERT_FALSE(records.empty());
   const std::unique_ptr<Database> database = fixture.before();
-  const std::unique_ptr<DemandRecovery> rest = opened(*database, fixture, records, 0);
+  const std::unique_ptr<DemandRecovery> rest = recovery_of(*database, fixture, records, 0, false);
+  ASSERT_TRUE(rest->open(0).ok());
   uint32_t looks = 0;
   const auto is_asked = [&looks] { return ++looks == 3; };
   const RowWait wait(is_asked, 0);

@@ -11,8 +11,9 @@
 //             by batch, a block's pieces in commit order, in groups, until all is settled
 // Wishes      go_on() hands out the steps of a block that was wished for first, and with them those of the
 //             blocks whose outputs its pieces recall: in bulk, which takes a fraction of what lane by lane
-//             takes. A batch that stands alone waits for all before it, so in a log with one wishes change
-//             nothing.
+//             takes. Of several such blocks it takes the one that is settled soonest, counted in pieces:
+//             those who wait for little don't wait for much. A batch that stands alone waits for all before
+//             it, so in a log with one wishes change nothing.
 // Place       how far a lane has come: the entry that it runs next, and whether it has arrived at it and
 //             waits for the others, where it is one of several lanes. Places only grow. The last lane to
 //             arrive runs the piece and moves all its lanes on.
@@ -44,12 +45,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <queue>
 #include <span>
 #include <vector>
 
@@ -211,24 +210,20 @@ class DemandSchedule {
     uint32_t block = 0;
     uint32_t batch = 0;
   };
-  // The share of a block's step that is handed out next, and when its turn is.
-  struct NextShare {
-    uint64_t time = 0;
+  // A share of a block's step.
+  struct Share {
     uint32_t block = 0;
     uint32_t step = 0;  // of the block
     uint32_t share = 0;
-
-    bool operator>(const NextShare& other) const {
-      return time != other.time ? time > other.time : block > other.block;
-    }
   };
-  using NextShares = std::priority_queue<NextShare, std::vector<NextShare>, std::greater<>>;
   class Pull;
 
   void make_lanes(uint32_t block);
   void order_steps();
   uint64_t time_of(uint32_t block, uint32_t step) const;
-  std::optional<NextShare> take_share();
+  bool is_handed_out(uint32_t block) const { return next_[block].step == steps_[block].size(); }
+  std::optional<uint32_t> soonest_wish() const;
+  std::optional<Share> take_share();
   Lane& lane(BlockLane at) const { return tables_[at.block].lanes[at.lane]; }
   BatchPieces& pieces(uint32_t block, uint32_t batch) const { return *batches_[batch].blocks[block]; }
   // The place of the lane when it has run so many entries of its list.
@@ -269,10 +264,11 @@ class DemandSchedule {
   std::atomic<uint32_t> installed_{0};
   // Written by the threads that have run pieces (release); who finds none left (acquire) sees what they did.
   std::atomic<uint64_t> pieces_left_{0};
-  std::mutex order_mutex_;       // guards the next three
-  std::vector<bool> is_wished_;  // by block: it, or one that recalls its outputs
-  NextShares wished_;
-  NextShares others_;
+  std::vector<std::vector<uint32_t>> before_;  // by block: it, and all whose outputs it needs, ascending
+  std::mutex order_mutex_;                     // guards the next three
+  std::vector<uint32_t> wished_;               // blocks, in the order of their wishes
+  std::vector<Share> next_;                    // by block: what is handed out next
+  std::vector<uint64_t> to_hand_out_;          // by block: pieces of the steps from there on
   // Written by a thread whose executor failed (release), read by all (acquire).
   std::atomic<bool> failed_{false};
 };

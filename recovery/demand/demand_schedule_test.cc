@@ -125,5 +125,21 @@ TEST(DemandSchedule, AWishedBlockComesFirstWithWhatItRecalls) {
   EXPECT_TRUE(schedule.is_settled());
 }
 
+// The second wish takes a block with what it recalls, the first a block alone.
+TEST(DemandSchedule, TheWishThatTakesLeastComesFirst) {
+  constexpr uint32_t kBatches = 4;
+  constexpr uint32_t kTransactions = 4;
+  CountingExecutor executor;
+  DemandSchedule schedule({block_of(1, {}), block_of(1, {{0, false}}), block_of(1, {})},
+                          batches_of(3, kBatches, kTransactions), 2, 1, executor);
+  schedule.wish(1);
+  schedule.wish(2);
+  for (uint32_t steps = 0; steps < kBatches; ++steps) ASSERT_TRUE(schedule.go_on(kAsker));
+  EXPECT_TRUE(schedule.is_settled_block(2));
+  EXPECT_EQ(executor.runs(0), 0U);
+  for (uint32_t steps = 0; steps < 2 * kBatches; ++steps) ASSERT_TRUE(schedule.go_on(kAsker));
+  EXPECT_TRUE(schedule.is_settled_block(1));
+}
+
 }  // namespace
 }  // namespace mneme

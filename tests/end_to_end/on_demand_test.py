@@ -42,8 +42,9 @@ class OnDemand(EndToEndTest):
 
     def test_a_run_goes_on_while_its_log_is_replayed(self):
         directory, _ = self.run_workload("tpcc", 3000, "--warehouses", 1)
-        for _ in range(2):
-            again = self.report("run", "tpcc", "--resume", "--data-dir", directory, "--threads", 2, "--transactions", 1500, "--open", "on-demand")
+        for wait in (("--open-wait", 0), ("--open-wait", 0), ()):
+            again = self.report("run", "tpcc", "--resume", "--data-dir", directory, "--threads", 2, "--transactions", 1500, "--open", "on-demand",
+                                *wait)
             self.assertGreater(again["committed"], 0)
             self.assertEqual(again["on_demand"]["settled"][-1][1], 1)
             self.assertEqual(self.recover_alike(directory)["state_digest"], again["state_digest"])
@@ -63,7 +64,7 @@ class OnDemand(EndToEndTest):
             self.assertEqual(self.ask(server, "SELECT min(v), max(v) FROM t;"), f"{done}|{done}")
             server.process.kill()
             server.process.communicate()
-            server = Server(directory, "--open", "on-demand")
+            server = Server(directory, "--open", "on-demand", "--open-wait", "0s")
             self.addCleanup(server.close)
             self.assertEqual(self.ask(server, "SELECT v FROM t WHERE k = 7;"), str(done))
         self.ask(server, "ALTER TABLE t ADD COLUMN w int;")  # which waits until all is settled
@@ -86,6 +87,7 @@ class OnDemand(EndToEndTest):
                     "--conflicts", "table")
         self.refuse(BAD_ARGUMENTS, ["--open says how a database that is there is opened", "--resume"], "run", "smallbank", "--data-dir",
                     self.folder / "new", "--open", "on-demand", "--transactions", 10)
+        self.refuse(BAD_ARGUMENTS, ["--open-wait is of --open on-demand"], "serve", directory, "--open-wait", "1s")
         self.refuse(BAD_ARGUMENTS, ["--open sometimes", "recovered and on-demand"], "serve", directory, "--open", "sometimes")
 
 
