@@ -80,6 +80,7 @@ Json BookReport::json() const {
           {"share_of_most", share_of_most ? Json(*share_of_most) : Json()},
           {"audit", audit},
           {"shares", others},
+          {"measured_per_second", per_second},
           {"most_per_second", most_per_second ? Json(*most_per_second) : Json()},
           {"load_met", is_load_met()},
           {"audit_met", holds()}};

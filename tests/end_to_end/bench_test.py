@@ -58,7 +58,7 @@ class Bench(EndToEndTest):
 
     def test_equal_tables_and_a_row_that_was_changed(self):
         self.targets = self.on_postgres(), self.on_mneme()
-        told, _ = self.both("smallbank", "--clients", 1, "--transactions", 600, "--seed", 7, "--html", self.folder / "bench.html")
+        told, _ = self.both("smallbank", "--clients", 1, "--transactions", 600, "--seed", 7, "--audit", "--html", self.folder / "bench.html")
         self.assertEqual(told["comparison"], {"equal": True, "differences": []})
         self.assertIn("smallbank", told["command_line"])
         self.assertEqual(told["seed"], 7)
@@ -74,10 +74,17 @@ class Bench(EndToEndTest):
         self.assertIn("Mneme", other["server_version"])
         self.assertIn('"command":"bench"', (self.folder / "bench.html").read_text())
         # `mneme run` makes the same calls.
-        ran = self.report("run", "smallbank", "--threads", 1, "--transactions", 600, "--seed", 7, "--log", "off")
+        ran = self.report("run", "smallbank", "--threads", 1, "--transactions", 600, "--seed", 7, "--log", "off", "--audit")
         self.assertEqual((ran["committed"], ran["user_aborts"]), (one["committed"], one["user_aborts"]))
         for name, procedure in ran["by_procedure"].items():
             self.assertEqual(procedure["committed"], one["by_procedure"][name]["committed"], name)
+        # And they are held against the same book.
+        for target in one, other:
+            self.assertEqual(target["by_the_book"]["source"], ran["by_the_book"]["source"])
+            self.assertEqual(target["by_the_book"]["shares"], ran["by_the_book"]["shares"])
+            for name, part in ran["by_the_book"]["audit"].items():
+                for field in ("share_percent", "least_percent", "exact", "mix_met"):
+                    self.assertEqual(target["by_the_book"]["audit"][name][field], part[field], (name, field))
         # A change of one row is found, on either side.
         self.psql(self.targets[1], "UPDATE savings SET s_balance = s_balance + 1 WHERE s_customer_id = 4711")
         told, _ = self.both("smallbank", "--clients", 1, "--transactions", 5, "--no-load", status=FAILED)
@@ -120,6 +127,21 @@ class Bench(EndToEndTest):
         told, errors = self.bench("--target", self.targets[0], "smallbank", "--clients", 2, "--transactions", 2, "--no-load", status=FAILED)
         self.assertIn("a condition of the workload does not hold", errors)
         self.assertFalse(all(check["ok"] for check in told["checks"]))
+
+    def test_a_bench_is_held_against_its_specification(self):
+        target = self.on_postgres()
+        result = self.succeed("bench", "--target", target, "tatp", "--mix", "get_subscriber_data=100", "--transactions", 200, "--audit")
+        self.assertIn("get_subscriber_data: 100.00% of the calls, 35% asked for: NOT MET", result.stdout)
+        self.assertIn("success of get_subscriber_data: 100.00% of 200 calls, 100.00% asked for: met", result.stdout)
+        self.assertRegex(result.stdout, r"subscribers with an even number, by NURand: 7\d\.\d\d% of 100,000 calls, 75.00% asked for: met")
+        # What a bench does without --audit: what TPC-C counts is there, the lines are not.
+        told, _ = self.bench("--target", self.on_postgres(), "tpcc", "--clients", 2, "--transactions", 100)
+        book = told["by_the_book"]
+        self.assertEqual(book["measure"], "new_order a minute")
+        self.assertAlmostEqual(book["per_minute"], 60 * told["by_procedure"]["new_order"]["committed"] / told["seconds"])
+        self.assertEqual(book["shares"], {})
+        result = self.succeed("bench", "--target", target, "tatp", "--no-load", "--transactions", 10)
+        self.assertNotIn("asked for", result.stdout)
 
     def own(self):
         """A workload of one's own: counters."""
