@@ -14,8 +14,9 @@ import subprocess
 import threading
 import unittest
 
+import page_test
 from postgres import Postgres
-from program import BAD_ARGUMENTS, BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, EndToEndTest, mneme
+from program import BAD_ARGUMENTS, BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, mneme
 from serve_test import POSTGRES, Server
 
 PASSWORD = "s3cret-of-the-test"
@@ -72,7 +73,7 @@ class Bench(EndToEndTest):
         self.assertEqual(one["committed"] + one["user_aborts"], 600)
         self.assertTrue(one["server_version"].startswith("15."))
         self.assertIn("Mneme", other["server_version"])
-        self.assertIn('"command":"bench"', (self.folder / "bench.html").read_text())
+        self.check_page(self.folder / "bench.html", told)
         # `mneme run` makes the same calls.
         ran = self.report("run", "smallbank", "--threads", 1, "--transactions", 600, "--seed", 7, "--log", "off", "--audit")
         self.assertEqual((ran["committed"], ran["user_aborts"]), (one["committed"], one["user_aborts"]))
@@ -99,6 +100,20 @@ class Bench(EndToEndTest):
         told, _ = self.both("smallbank", "--clients", 1, "--transactions", 5, "--reload")
         self.assertTrue(told["comparison"]["equal"])
 
+    def check_page(self, file, told):
+        for width in page_test.WIDTHS:
+            found = page_test.Pages.look(self, file, width, """({
+                title: document.querySelector("h1").textContent, dots: document.querySelectorAll("#throughput circle").length,
+                names: [...document.querySelectorAll("#legend li")].map((item) => item.textContent),
+                medians: document.querySelectorAll("#medians tr").length, rules: document.querySelectorAll("#rules td").length,
+                source: document.getElementById("source").textContent })""")
+            self.assertRegex(found["title"], r"^smallbank on (PostgreSQL 15\.\d+|Mneme \d+\.\d+\.\d+) and (PostgreSQL 15|Mneme \d)[.\d]+$")
+            self.assertEqual(found["title"], f"smallbank on {' and '.join(found['names'])}")
+            self.assertEqual((found["dots"], found["medians"]), (4, 3))  # a round and a median of each
+            book = told["targets"][0]["by_the_book"]
+            self.assertEqual(found["rules"], 4 * 2 * (len(book["audit"]) + len(book["shares"])))
+            self.assertEqual(found["source"], book["source"])
+
     def test_tpcc(self):
         self.targets = self.on_postgres(), self.on_mneme()
         told, _ = self.both("tpcc", "--warehouses", 1, "--clients", 1, "--transactions", 300)
@@ -107,6 +122,17 @@ class Bench(EndToEndTest):
         self.assertEqual(len(one["tables"]), 9)
         self.assertEqual(one["tables"], other["tables"])
         self.assertGreaterEqual(one["tables"]["order_line"]["rows"], 10 * 3000 * 5)
+
+    def test_a_script_starts_both_servers(self):
+        output = self.folder / "beside"
+        result = subprocess.run([REPOSITORY / "scripts" / "beside-postgresql", "--program", BINARY, "--output", output,
+                                 "smallbank", "--clients", "1", "--transactions", "50"], capture_output=True, text=True,
+                                timeout=LONGEST_COMMAND_SECONDS, check=False)
+        self.assertEqual(result.returncode, DONE, self.told(result))
+        told = json.loads((output / "bench.json").read_text())
+        self.assertTrue(told["comparison"]["equal"], told["comparison"])
+        self.assertEqual([target["server_settings"].get("fsync", "on") for target in told["targets"]], ["on", "on"])
+        self.check_page(output / "bench.html", told)
 
     def test_several_clients_and_rounds_are_judged_by_conditions(self):
         self.targets = self.on_postgres(), self.on_mneme()
