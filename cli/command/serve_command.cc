@@ -64,8 +64,6 @@ struct ServeCommand {
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
-    const Result<bool> on_demand = open.on_demand();
-    if (!on_demand) return on_demand.error();
     if (!workload.empty() && !create) {
       return invalid_argument(
           "--workload says what a new database begins with: say --create, too, or leave it out");
@@ -83,7 +81,7 @@ struct ServeCommand {
     opening.connections = seats_of(*options);
     opening.execution = *wanted;
     opening.concurrency = *kept_apart;
-    opening.on_demand = *on_demand;
+    opening.on_demand = open.on_demand();
     options->statements_wait = kept_apart->control == ConcurrencyControl::kTwoPhaseLocking;
     opening.notice = [this](const std::string& sentence) { output.notice(sentence); };
     opening.lock_timeout = std::nullopt;

@@ -4,8 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "base/result.h"
-
 namespace mneme {
 
 struct OpenOption {
@@ -13,7 +11,7 @@ struct OpenOption {
 
   void add_option(CLI::App& command);
   // Whether transactions are to run while the log is replayed (RecoverOptions::on_demand).
-  Result<bool> on_demand() const;
+  bool on_demand() const { return open == "on-demand"; }
 };
 
 }  // namespace mneme
