@@ -40,7 +40,7 @@ class Bench(EndToEndTest):
 
     def psql(self, target, statement):
         result = subprocess.run([POSTGRES / "psql", "-X", "-At", "-v", "ON_ERROR_STOP=1", "-c", statement, target], capture_output=True,
-                                text=True, timeout=60, check=False)
+                                text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
         self.assertEqual(result.returncode, 0, self.told(result))
         return result.stdout.splitlines()
 
@@ -217,7 +217,7 @@ class Bench(EndToEndTest):
         self.addCleanup(process.kill)
         while process.poll() is None:
             hits = subprocess.run([POSTGRES / "psql", "-X", "-At", "-c", "SELECT sum(hits) FROM counter", target], capture_output=True, text=True,
-                                  timeout=60, check=False)
+                                  timeout=LONGEST_COMMAND_SECONDS, check=False)
             if hits.stdout.strip() not in ("", "0"):
                 return process
         self.fail(process.communicate())
