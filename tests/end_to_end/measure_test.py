@@ -118,7 +118,7 @@ class Measure(EndToEndTest):
         done = run["committed"] + run["user_aborts"]
         # Calls that were due, and not begun by the end, are not made: how many are depends on the machine.
         self.assertTrue(0 < done <= 1050, done)
-        run = self.run_smallbank("--threads", 2, "--rate", 500, "--transactions", 1000)
+        run = self.report("run", "smallbank", "--log", "off", "--threads", 2, "--rate", 500, "--transactions", 1000)
         self.assertEqual(run["committed"] + run["user_aborts"], 1000)
         self.assertGreaterEqual(run["seconds"], 1.9)
 
