@@ -68,6 +68,7 @@ Json target_json(const BenchReport& report, const TargetReport& target) {
   Json rounds = Json::array();
   for (const RoundReport& round : target.rounds) rounds.push_back(round_json(report, round));
   result["rounds"] = rounds;
+  if (target.book) result["by_the_book"] = target.book->json();
   if (target.checks) {
     Json checks = Json::array();
     for (const Check& check : *target.checks)
@@ -178,6 +179,7 @@ std::string BenchReport::text() const {
     row("all", all.total());
     text += table_text(rows);
     for (const RoundReport& round : target.rounds) text += round.warm_up.text();
+    if (target.book) text += target.book->text(audits);
     if (target.checks) {
       for (const Check& check : *target.checks)
         text += fmt::format("  {} {}: {}\n", check.ok ? "holds:" : "BROKEN:", check.name, check.detail);

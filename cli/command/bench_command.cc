@@ -33,6 +33,7 @@ struct BenchCommand {
   std::string warmup = "0";
   double warmup_limit = kWarmUpLimitSeconds;
   double rate = 0;
+  bool audit = false;
   bool no_load = false;
   bool reload = false;
   uint32_t repeat = 1;
@@ -77,6 +78,7 @@ struct BenchCommand {
       for (size_t i = 0; i < targets.size() && !Interrupt::has_come(); ++i)
         RETURN_IF_ERROR(run_round(i, round, **workload, **program));
     }
+    for (TargetReport& target : report_.targets) add_book(target, **workload, **program);
     RETURN_IF_ERROR(look_at_tables(**workload, **program));
     report_.is_partial = Interrupt::has_come();
     return tell();
@@ -92,6 +94,7 @@ struct BenchCommand {
     report_.options.duration_seconds = duration;
     if (transactions > 0) report_.options.transactions = transactions;
     if (rate > 0) report_.options.rate = rate;
+    report_.audits = audit;
     if (isolation != "default") {
       report_.options.isolation = isolation;
       std::ranges::replace(report_.options.isolation, '-', ' ');
@@ -172,6 +175,14 @@ struct BenchCommand {
     if (!measured) return measured.error();
     target.rounds.push_back(*std::move(measured));
     return {};
+  }
+
+  void add_book(TargetReport& target, const Workload& workload, const Program& program) const {
+    if (target.rounds.empty()) return;
+    const RoundReport all = target.all_rounds();
+    target.book = by_the_book(workload, program, all.procedures, all.seconds, settings.options.scale,
+                              /*terminals=*/0);
+    if (audit) add_choices(*target.book, workload, clients, /*incarnation=*/0);
   }
 
   Result<void> look_at_tables(const Workload& workload, const Program& program) {
@@ -265,6 +276,7 @@ void add_bench_command(CLI::App& program, Action& chosen) {
   take("--warmup", command->warmup);
   take("--warmup-limit", command->warmup_limit);
   take("--rate", command->rate);
+  take("--audit", command->audit);
   take("--no-load", command->no_load);
   take("--reload", command->reload);
   take("--repeat", command->repeat);

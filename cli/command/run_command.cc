@@ -72,9 +72,8 @@ struct RunCommand {
     RETURN_IF_ERROR(settings.check_options(command));
     elr_ = concurrency.elr;
     RETURN_IF_ERROR(touch_ahead.check());
-    const Result<bool> opens_on_demand = open.on_demand(command);
-    if (!opens_on_demand) return opens_on_demand.error();
-    on_demand_ = *opens_on_demand;
+    RETURN_IF_ERROR(open.check(command));
+    on_demand_ = open.on_demand();
     if (command.count("--open") > 0 && !resume)
       return invalid_argument("--open says how a database that is there is opened: give --resume as well");
     if (!scheme.empty()) {
@@ -86,21 +85,17 @@ struct RunCommand {
       scheme_ = *named;
     }
     DriverOptions options;
-    const Result<CommitMode> mode = commit_mode(commit);
-    if (!mode) return mode.error();
     const Result<Execution> wanted = execution.get();
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
-    if (prefetch != "on" && prefetch != "off")
-      return invalid_argument("--prefetch {}: there are on and off", prefetch);
     if (*wanted == Execution::kInterpreted && command.count("--prefetch") > 0) {
       return invalid_argument(
           "--prefetch is for machine code, which knows what a call will look up: leave it out, or "
           "choose --execution native");
     }
     options.session.prefetch = prefetch == "on";
-    options.commit = *mode;
+    options.commit = commit_mode(commit);
     options.duration_seconds = duration;
     const Result<WarmUpRule> warm_up =
         warm_up_rule(warmup, warmup_limit, command.count("--warmup-limit") > 0);
@@ -108,8 +103,6 @@ struct RunCommand {
     options.warm_up = *warm_up;
     if (transactions > 0) options.transactions = transactions;
     if (rate > 0) options.rate = rate;
-    const Result<ArrivalKind> wanted_arrivals = arrival_kind(arrivals);
-    if (!wanted_arrivals) return wanted_arrivals.error();
     if (rate == 0 && command.count("--arrivals") > 0) {
       return invalid_argument("--arrivals is for calls that come at a rate: give --rate as well");
     }
@@ -124,7 +117,7 @@ struct RunCommand {
           "one is "
           "answered: leave one of them out");
     }
-    options.arrivals = *wanted_arrivals;
+    options.arrivals = arrival_kind(arrivals);
     options.arrival_seed = settings.options.seed;
     options.seconds_by_procedure = !histogram.empty();
     content.choose(options.session, settings.options.seed);

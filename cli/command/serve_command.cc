@@ -64,8 +64,7 @@ struct ServeCommand {
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
-    const Result<bool> on_demand = open.on_demand(command);
-    if (!on_demand) return on_demand.error();
+    RETURN_IF_ERROR(open.check(command));
     if (!workload.empty() && !create) {
       return invalid_argument(
           "--workload says what a new database begins with: say --create, too, or leave it out");
@@ -83,7 +82,7 @@ struct ServeCommand {
     opening.connections = seats_of(*options);
     opening.execution = *wanted;
     opening.concurrency = *kept_apart;
-    opening.on_demand = *on_demand;
+    opening.on_demand = open.on_demand();
     opening.most_bulk_seconds = open.wait_seconds;
     options->statements_wait = kept_apart->control == ConcurrencyControl::kTwoPhaseLocking;
     opening.notice = [this](const std::string& sentence) { output.notice(sentence); };

@@ -2,12 +2,14 @@
 
 #include <cmath>
 
+#include "base/check.h"
+
 namespace mneme {
 
-Result<ArrivalKind> arrival_kind(std::string_view name) {
-  if (name == "uniform") return ArrivalKind::kUniform;
+ArrivalKind arrival_kind(std::string_view name) {
   if (name == "poisson") return ArrivalKind::kPoisson;
-  return invalid_argument("--arrivals {}: there are uniform and poisson", name);
+  CHECK(name == "uniform");
+  return ArrivalKind::kUniform;
 }
 
 Arrivals::Arrivals(ArrivalKind kind, double rate, uint64_t start_ns, uint32_t worker, uint32_t workers,

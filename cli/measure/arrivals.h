@@ -12,13 +12,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/result.h"
 #include "workloads/shared/random.h"
 
 namespace mneme {
 
 enum class ArrivalKind : uint8_t { kUniform, kPoisson };
-Result<ArrivalKind> arrival_kind(std::string_view name);
+// Of a word of --arrivals.
+ArrivalKind arrival_kind(std::string_view name);
 
 class Arrivals {
  public:

@@ -80,6 +80,7 @@ Json BookReport::json() const {
           {"share_of_most", share_of_most ? Json(*share_of_most) : Json()},
           {"audit", audit},
           {"shares", others},
+          {"measured_per_second", per_second},
           {"most_per_second", most_per_second ? Json(*most_per_second) : Json()},
           {"load_met", is_load_met()},
           {"audit_met", holds()}};
@@ -96,8 +97,11 @@ std::string BookReport::text(bool audits) const {
   if (!audits) return text;
   if (!source.empty()) text += fmt::format("  by the book, {}:\n", source);
   for (const Part& part : parts) {
-    text += fmt::format("  {}: {:.2f}% of the calls, {:.0f}%{}: {}", part.procedure, part.share_percent,
-                        part.least_percent, part.is_exact ? " asked for" : " at least", met(part.is_mix_met));
+    text += fmt::format("  {}: {:.2f}% of the calls", part.procedure, part.share_percent);
+    if (part.is_exact || part.least_percent > 0) {
+      text += fmt::format(", {:.0f}%{}: {}", part.least_percent, part.is_exact ? " asked for" : " at least",
+                          met(part.is_mix_met));
+    }
     if (part.longest_response_seconds) {
       text += fmt::format("; 90% within {}, {} allowed: {}", seconds_text(part.response_p90_seconds),
                           seconds_text(*part.longest_response_seconds), met(part.is_response_met));
@@ -164,6 +168,7 @@ BookReport by_the_book(const Workload& workload, const Program& program,
   }
   if (seconds > 0) report.per_second = static_cast<double>(committed) / seconds;
   if (rules != nullptr) {
+    if (report.source.empty()) report.source = rules->source;
     // Its name is the specification's, for what comes from its terminals.
     report.measure = terminals == rules->users ? std::string(rules->measure)
                                                : program.procedures[rules->counted.value].name + " a minute";

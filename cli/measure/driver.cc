@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/cache_line.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/function_ref.h"
 #include "base/interrupted_cores.h"
@@ -238,12 +239,12 @@ class Pace {
 
 }  // namespace
 
-Result<CommitMode> commit_mode(std::string_view name) {
-  if (name == "pipelined") return CommitMode::kPipelined;
+CommitMode commit_mode(std::string_view name) {
   if (name == "sync") return CommitMode::kSync;
   if (name == "group") return CommitMode::kGroup;
   if (name == "async") return CommitMode::kAsync;
-  return invalid_argument("--commit {}: there are pipelined, sync, group and async", name);
+  CHECK(name == "pipelined");
+  return CommitMode::kPipelined;
 }
 
 ProcedureReport RunReport::total() const {

@@ -38,7 +38,8 @@
 namespace mneme {
 
 enum class CommitMode : uint8_t { kPipelined, kSync, kGroup, kAsync };
-Result<CommitMode> commit_mode(std::string_view name);
+// Of a word of --commit.
+CommitMode commit_mode(std::string_view name);
 
 struct RunProgress {
   uint64_t committed = 0;

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "base/check.h"
 #include "cli/option/option_table.h"
 
 namespace mneme {
@@ -50,16 +51,8 @@ void AnalysisOption::add_options(CLI::App& command) {
 }
 
 Result<AnalysisOptions> AnalysisOption::get() const {
-  if (conflicts != "column" && conflicts != "table") {
-    return invalid_argument("--conflicts {}: there are column and table", conflicts);
-  }
   const auto* const way = std::ranges::find(kDecompositions, decompose, &DecompositionName::name);
-  if (way == std::end(kDecompositions)) {
-    return invalid_argument("--decompose {}: there are pacman, chopping and whole", decompose);
-  }
-  if (coalesce != "default" && coalesce != "on" && coalesce != "off") {
-    return invalid_argument("--coalesce {}: there are on and off", coalesce);
-  }
+  CHECK(way != std::end(kDecompositions));
   AnalysisOptions options = conflicts == "table" ? AnalysisOptions::paper() : AnalysisOptions();
   if (elide != "default") {
     const Result<Elisions> chosen = elisions(elide);

@@ -42,20 +42,11 @@ std::vector<std::string> all_names(const OptionRow& row) {
   return names;
 }
 
-// The values that an option's check lists, as {on,off}; empty: it lists none.
-std::vector<std::string> values_of(const CLI::App& command, const OptionRow& row) {
-  const CLI::Option* const option = command.get_option_no_throw(all_names(row).front());
-  const std::string type = option->get_type_name();
-  const size_t begin = type.find('{');
-  const size_t end = type.find('}');
-  std::vector<std::string> values;
-  if (begin == type.npos || end == type.npos) return values;
-  for (std::string rest = type.substr(begin + 1, end - begin - 1); !rest.empty();) {
-    const size_t comma = std::min(rest.find(','), rest.size());
-    values.push_back(rest.substr(0, comma));
-    rest.erase(0, std::min(comma + 1, rest.size()));
-  }
-  return values;
+std::vector<std::string> words_of(const OptionRow& row) {
+  std::vector<std::string> words;
+  if (row.words == nullptr) return words;
+  for (OptionWord& each : row.words()) words.push_back(std::move(each.word));
+  return words;
 }
 
 std::string listed_options(const CLI::App& command) {
@@ -117,7 +108,7 @@ std::string bash_completion(const CLI::App& program) {
     options += fmt::format("    {}) options=\"{}\" ;;\n", command->get_name(), listed_options(*command));
     if (takes_workload(*command)) workloads += (workloads.empty() ? "" : "|") + command->get_name();
     for (const OptionRow* row : rows_of(*command)) {
-      const std::vector<std::string> listed = values_of(*command, *row);
+      const std::vector<std::string> listed = words_of(*row);
       if (listed.empty()) continue;
       const std::string line =
           fmt::format("    {}) values=\"{}\" ;;\n", fmt::join(all_names(*row), "|"), fmt::join(listed, " "));
@@ -171,8 +162,8 @@ std::string zsh_completion(const CLI::App& program) {
         command->get_name());
     for (const OptionRow* row : rows_of(*command)) {
       if (!row->name.starts_with("--")) continue;
-      const std::string help = escaped(first_line(values_alone(help_for(*row, *command, "")), 70));
-      const std::vector<std::string> listed = values_of(*command, *row);
+      const std::string help = escaped(first_line(short_help_for(*row, *command, ""), 70));
+      const std::vector<std::string> listed = words_of(*row);
       const bool is_flag = command->get_option_no_throw(all_names(*row).front())->get_type_size() == 0;
       const std::string value = is_flag          ? ""
                                 : listed.empty() ? ":value:_files"

@@ -11,8 +11,6 @@ void ConcurrencyOption::add_options(CLI::App& command) {
 }
 
 Result<Concurrency> ConcurrencyOption::get() const {
-  if (cc != "occ" && cc != "2pl") return invalid_argument("--cc {}: there are occ and 2pl", cc);
-  if (elr != "on" && elr != "off") return invalid_argument("--elr {}: there are on and off", elr);
   if (cc == "occ" && elr == "off") {
     return invalid_argument(
         "--elr off keeps locks until the log is durable, and --cc occ has rows locked only while it "

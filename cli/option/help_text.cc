@@ -87,7 +87,10 @@ std::string_view title_of(OptionGroup group) {
   return "";
 }
 
-std::string help_for(const OptionRow& row, const CLI::App& command, std::string_view workload) {
+namespace {
+
+// The parts of a row's text that concern the command and the workload.
+std::string parts_for(const std::string& all, const CLI::App& command, std::string_view workload) {
   const auto is_command = [&](std::string_view word) {
     return command.get_parent() != nullptr && !command.get_parent()
                                                    ->get_subcommands([&](const CLI::App* each) {
@@ -96,7 +99,6 @@ std::string help_for(const OptionRow& row, const CLI::App& command, std::string_
                                                    })
                                                    .empty();
   };
-  const std::string all = row.help_text();
   std::string text;
   for (const std::string_view part : parts_of(all)) {
     const std::vector<std::string_view> heads = heads_of(part);
@@ -121,27 +123,14 @@ std::string help_for(const OptionRow& row, const CLI::App& command, std::string_
   return text;
 }
 
-std::string values_alone(std::string_view text) {
-  const std::vector<std::string_view> parts = parts_of(text);
-  if (parts.size() < 2) return std::string(text);
-  std::string intro;
-  std::string values;
-  for (std::string_view part : parts) {
-    // "what it is: value: what it means", of the first part; "value: what it means"; "value".
-    const size_t first = part.find(": ");
-    const size_t second = first == part.npos ? part.npos : part.find(": ", first + 2);
-    if (values.empty() && second != part.npos) {
-      intro = std::string(part.substr(0, first + 2));
-      part = part.substr(first + 2, second - first - 2);
-    } else {
-      part = part.substr(0, first);
-    }
-    part = part.substr(0, part.find(" ("));
-    const bool is_value = !part.empty() && part.find(' ') == part.npos && part.find(',') == part.npos;
-    if (!is_value) return std::string(text);
-    values += (values.empty() ? "" : ", ") + std::string(part);
-  }
-  return intro + values;
+}  // namespace
+
+std::string help_for(const OptionRow& row, const CLI::App& command, std::string_view workload) {
+  return parts_for(row.help_text(), command, workload);
+}
+
+std::string short_help_for(const OptionRow& row, const CLI::App& command, std::string_view workload) {
+  return parts_for(row.short_help_text(), command, workload);
 }
 
 std::string first_line(std::string_view text, size_t most) {
@@ -194,7 +183,8 @@ std::string HelpFormatter::of_command(const CLI::App& command, bool all) {
     } else {
       const size_t room = kLineLength - kNameLength - std::min(standard.size(), size_t{20});
       line = fmt::format("  {:<{}}{}{}\n", names, kNameLength - 2,
-                         (names.size() > kNameLength - 3 ? " " : "") + first_line(values_alone(help), room),
+                         (names.size() > kNameLength - 3 ? " " : "") +
+                             first_line(short_help_for(row, command, workload), room),
                          standard);
     }
     if (groups.empty() || groups.back().first != row.group) {

@@ -21,9 +21,8 @@ std::string_view title_of(OptionGroup group);
 // What the help has to say of an option to one who types `command` with `workload` (empty: not known): the
 // parts that are for all, and for them.
 std::string help_for(const OptionRow& row, const CLI::App& command, std::string_view workload);
-// If the text lists the values of an option, each with what it means ("order: up: the least first; down:
-// ..."): the values alone ("order: up, down"); else the text.
-std::string values_alone(std::string_view text);
+// The same, with the option's words and without their meanings.
+std::string short_help_for(const OptionRow& row, const CLI::App& command, std::string_view workload);
 // The beginning of a text, at a border of its parts or words, in so many characters.
 std::string first_line(std::string_view text, size_t most);
 

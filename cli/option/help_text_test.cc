@@ -30,14 +30,36 @@ TEST_F(HelpText, PartsOfOtherCommandsAndWorkloadsAreLeftOut) {
   EXPECT_EQ(help("serve --create: a workload", "run"), "");
 }
 
-TEST(ValuesAlone, AreListedWithoutTheirMeanings) {
-  EXPECT_EQ(values_alone("control: occ: optimistic; 2pl: two-phase locking, with wait-die"),
-            "control: occ, 2pl");
-  EXPECT_EQ(values_alone("command: calls; off (run alone): nothing; all"), "command, off, all");
-  EXPECT_EQ(values_alone("pipelined; sync: wait for each"), "pipelined, sync");
-  for (const char* const text :
-       {"seconds: of the run", "two words: a; b", "how they gather: a, b; or epoch: both"})
-    EXPECT_EQ(values_alone(text), text);
+TEST_F(HelpText, WordsAreListedWithAndWithoutTheirMeanings) {
+  const auto texts = [&](const char* option) {
+    const OptionRow& row = option_row(option);
+    const CLI::App& run = *program_.get_subcommand("run");
+    return std::pair(help_for(row, run, ""), short_help_for(row, run, ""));
+  };
+  EXPECT_EQ(texts("--cc"), std::pair(std::string("concurrency control: occ: optimistic; 2pl: two-phase "
+                                                 "locking, with wait-die"),
+                                     std::string("concurrency control: occ, 2pl")));
+  EXPECT_EQ(texts("--replay"), std::pair(std::string("clr-p: pipelined, synchronous, static"),
+                                         std::string("clr-p: pipelined, synchronous, static")));
+}
+
+TEST(OptionWords, AreAllThatAnOptionTakesIfItsRowSaysSo) {
+  for (const OptionRow& row : option_table()) {
+    if (row.words == nullptr) continue;
+    const OptionWords words = row.words();
+    EXPECT_FALSE(words.empty()) << row.name;
+    // Each stands in the help, and no help tells of words that the row lacks.
+    for (const OptionWord& each : words)
+      EXPECT_NE(row.help_text().find(each.word), std::string::npos) << row.name;
+    if (!row.has_words_alone) continue;
+    CLI::App app;
+    std::string text;
+    OptionTaker{app}(row.name, text);
+    const std::string name(row.name);
+    if (!name.starts_with('-')) continue;  // one by its position is no option of a command alone
+    for (const OptionWord& each : words) EXPECT_NO_THROW(app.parse(name + " " + each.word)) << row.name;
+    EXPECT_THROW(app.parse(name + " none-such"), CLI::ValidationError) << row.name;
+  }
 }
 
 TEST(FirstLine, EndsWithAPartOrAWord) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "cli/option/option_table.h"
 #include "cli/output/duration_text.h"
 
@@ -105,9 +106,7 @@ Result<std::vector<LogBufferKind>> LogBufferSettings::kinds(const CLI::App& comm
 Result<LogBufferTuning> LogBufferSettings::tuning() const {
   LogBufferTuning tuning = tuning_;
   const auto mode = std::ranges::find(kModes, grasshopper_, &ModeName::name);
-  if (mode == std::end(kModes)) {
-    return invalid_argument("--grasshopper {}: there are both, crawl and hop", grasshopper_);
-  }
+  CHECK(mode != std::end(kModes));
   tuning.grasshopper = mode->mode;
   return tuning;
 }
@@ -128,17 +127,11 @@ Result<void> LogBufferSettings::choose(const CLI::App& command, DurableLogOption
 Result<void> LogBufferSettings::choose_streams(DurableLogOptions& log) const {
   log.layout = LogLayout::kDistributed;
   log.streams.count = streams_;
-  if (partition_ == "page") {
-    log.streams.partition = StreamPartition::kPage;
-  } else if (partition_ != "transaction") {
-    return invalid_argument("--partition {}: there are transaction and page", partition_);
-  }
+  if (partition_ == "page") log.streams.partition = StreamPartition::kPage;
   if (group_commit_ != "auto") {
     const auto commit =
         std::ranges::find(kStreamCommits, group_commit_, [](StreamCommit each) { return name_of(each); });
-    if (commit == std::end(kStreamCommits)) {
-      return invalid_argument("--group-commit {}: there are passive, durable-cache and none", group_commit_);
-    }
+    CHECK(commit != std::end(kStreamCommits));
     log.streams.commit = *commit;
   }
   for (const std::string& each : stream_latencies_) {

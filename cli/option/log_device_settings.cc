@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/check.h"
 #include "cli/option/log_buffer_settings.h"
 #include "cli/option/option_table.h"
 #include "cli/output/duration_text.h"
@@ -179,13 +180,9 @@ Result<void> LogDeviceSettings::check_directories(bool has_streams) const {
 Result<IoOptions> LogDeviceSettings::io() const {
   IoOptions io = io_;
   const auto method = std::ranges::find(kMethods, io_method_, &MethodName::name);
-  if (method == std::end(kMethods)) {
-    return invalid_argument("--io {}: there are uring, uring-polled, threads and inline", io_method_);
-  }
+  CHECK(method != std::end(kMethods));
   const auto sync = std::ranges::find(kSyncs, io_sync_, &SyncName::name);
-  if (sync == std::end(kSyncs)) {
-    return invalid_argument("--io-sync {}: there are flush and write-through", io_sync_);
-  }
+  CHECK(sync != std::end(kSyncs));
   if (io.unit_bytes % kBlockBytes != 0 || io.unit_bytes > kLargestUnitBytes) {
     return invalid_argument("--io-unit {}: a multiple of {} up to {}", io.unit_bytes, kBlockBytes,
                             kLargestUnitBytes);

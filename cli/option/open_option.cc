@@ -10,12 +10,10 @@ void OpenOption::add_option(CLI::App& command) {
   take("--open-wait", wait_seconds);
 }
 
-Result<bool> OpenOption::on_demand(const CLI::App& command) const {
-  if (open != "recovered" && open != "on-demand")
-    return invalid_argument("--open {}: there are recovered and on-demand", open);
-  if (open != "on-demand" && is_given(command, "--open-wait"))
+Result<void> OpenOption::check(const CLI::App& command) const {
+  if (!on_demand() && is_given(command, "--open-wait"))
     return invalid_argument("--open-wait is of --open on-demand: say so, too, or leave it out");
-  return open == "on-demand";
+  return {};
 }
 
 }  // namespace mneme

@@ -15,7 +15,8 @@ struct OpenOption {
 
   void add_option(CLI::App& command);
   // Whether transactions are to run while the log is replayed (RecoverOptions::on_demand).
-  Result<bool> on_demand(const CLI::App& command) const;
+  bool on_demand() const { return open == "on-demand"; }
+  Result<void> check(const CLI::App& command) const;
 };
 
 }  // namespace mneme

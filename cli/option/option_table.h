@@ -9,6 +9,9 @@
 // the variable's value when the row is taken. cli/command/commands_test.cc holds all commands against the
 // table.
 //
+// Words   an option's words stand in its row alone, with their meanings: its help, the completion of shells
+//         and the manual page are made of them, and so is the check of an option that takes no other text.
+//
 // Errors  a name without a row ends the program: every start of the program takes all rows.
 #pragma once
 
@@ -39,20 +42,31 @@ enum class OptionGroup {
   kOutput
 };
 
+// A word that an option takes, as "occ" of --cc, and what it means; without a meaning the word says it.
+struct OptionWord {
+  std::string word;
+  std::string meaning{};
+};
+using OptionWords = std::vector<OptionWord>;
+
 struct OptionRow {
   OptionGroup group;
   std::string_view
       name;  // "--threads"; "--warehouses,--scale": two names; "directory": an argument by position
-  std::string_view help;  // "{}" stands for what `listed` returns
+  std::string_view help;  // "{}" stands for the words
   bool shows_default = false;
   CLI::Validator (*check)() = nullptr;
   bool is_required = false;
-  char delimiter = 0;  // splits one argument into several values; 0: none does
-  std::string (*listed)() = nullptr;
+  char delimiter = 0;                   // splits one argument into several values; 0: none does
+  OptionWords (*words)() = nullptr;     // nullptr: it has none
+  bool has_words_alone = false;         // other texts are refused
   OptionUnit unit = OptionUnit::kNone;  // of its number, which the command line may give in another
   bool is_rare = false;                 // only --help-all shows it
 
+  // With each word's meaning: "concurrency control: occ: optimistic; 2pl: ...".
   std::string help_text() const;
+  // Without: "concurrency control: occ, 2pl".
+  std::string short_help_text() const;
 };
 
 std::span<const OptionRow> option_table();

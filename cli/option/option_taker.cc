@@ -1,11 +1,13 @@
 // Finds options by name, and gives them to commands.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/nearest_word.h"
 #include "cli/option/option_table.h"
 
 namespace mneme {
@@ -18,11 +20,46 @@ bool has_name(std::string_view names, std::string_view name) {
   return comma != names.npos && (names.substr(0, comma) == name || names.substr(comma + 1) == name);
 }
 
+// "occ: optimistic; 2pl: ...", or, where none has a meaning, "pipelined, static".
+std::string words_text(const OptionWords& words, bool with_meanings) {
+  const bool has_meanings = with_meanings && !std::ranges::all_of(words, [](const OptionWord& each) {
+                              return each.meaning.empty();
+                            });
+  std::string text;
+  for (const OptionWord& each : words) {
+    if (!text.empty()) text += has_meanings ? "; " : ", ";
+    text += each.word;
+    if (has_meanings && !each.meaning.empty()) text += ": " + each.meaning;
+  }
+  return text;
+}
+
+std::string filled_help(const OptionRow& row, bool with_meanings) {
+  if (row.words == nullptr) return std::string(row.help);
+  return fmt::format(fmt::runtime(row.help), words_text(row.words(), with_meanings));
+}
+
+CLI::Validator one_of_the_words(const OptionWords& words) {
+  std::vector<std::string> known;
+  for (const OptionWord& each : words) known.push_back(each.word);
+  return CLI::Validator(
+      [known](std::string& text) -> std::string {
+        if (std::ranges::find(known, text) != known.end()) return "";
+        const std::string meant = nearest_word(text, known);
+        return fmt::format("{} is none of {}{}", text, fmt::join(known, ", "),
+                           meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
+      },
+      "");
+}
+
 }  // namespace
 
 std::string OptionRow::help_text() const {
-  if (listed == nullptr) return std::string(help);
-  return fmt::format(fmt::runtime(help), listed());
+  return filled_help(*this, /*with_meanings=*/true);
+}
+
+std::string OptionRow::short_help_text() const {
+  return filled_help(*this, /*with_meanings=*/false);
 }
 
 const OptionRow& option_row(std::string_view name) {
@@ -74,6 +111,7 @@ CLI::Option* OptionTaker::finish(const OptionRow& row, CLI::Option* option, bool
         [unit = row.unit, is_whole](std::string& text) { return convert_to(unit, is_whole, text); }, ""));
   }
   if (row.check != nullptr) option->check(row.check());
+  if (row.has_words_alone) option->check(one_of_the_words(row.words()));
   if (row.shows_default) option->capture_default_str();
   return option;
 }

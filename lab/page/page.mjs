@@ -68,7 +68,10 @@ async function squeeze(text, how) {
   const stream = new Blob([text]).stream().pipeThrough(how);
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
+// The link of what is shown. Of several that are made at the same time the newest one counts, whichever is ready last.
+let links = 0;
 async function keepLink() {
+  const mine = ++links;
   const kept = { preset: view.preset };
   for (const [id, usual] of Object.entries(numbers)) if (Number(byId(id).value) !== usual) kept[id] = Number(byId(id).value);
   for (const [id, usual] of Object.entries(choices)) if (byId(id).value !== usual) kept[id] = byId(id).value;
@@ -76,6 +79,7 @@ async function keepLink() {
   if (textOf(calls) !== PRESETS[view.preset].calls) kept.calls = textOf(calls);
   for (const name of ["at", "crash", "step"]) if (view[name] !== null) kept[name] = view[name];
   const bytes = await squeeze(new TextEncoder().encode(JSON.stringify(kept)), new CompressionStream("deflate-raw"));
+  if (mine !== links) return;
   const hash = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   history.replaceState(null, "", `#${hash}`);
 }

@@ -2,14 +2,55 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "logging/replicated/server_access.h"
 
 namespace mneme {
+namespace {
+
+// What a client's brokers said when they refused who it is: the client's opaque. Written by the library's
+// threads.
+class Login {
+ public:
+  // Takes it out of a line of the library's log, if the line tells of it, as "...: SASL authentication error:
+  // ... (after 3ms in state AUTH_REQ)".
+  void read(std::string_view line) {
+    const size_t at = std::min(line.find("SASL "), line.find("SSL handshake failed"));
+    if (at == line.npos) return;
+    const std::string_view told = line.substr(at, line.find(" (after ", at) - at);
+    if (told.find("error") == told.npos && told.find("failed") == told.npos) return;
+    std::string said(told.substr(0, kMostSaid));
+    std::ranges::replace_if(
+        said, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+    const std::lock_guard guard(mutex_);
+    refused_ = std::move(said);
+  }
+  // Empty: no broker has refused it.
+  std::string refused() const {
+    const std::lock_guard guard(mutex_);
+    return refused_;
+  }
+
+ private:
+  static constexpr size_t kMostSaid = 200;
+
+  mutable std::mutex mutex_;  // guards refused_
+  std::string refused_;
+};
+
+Login& login_of(const rd_kafka_t* client) {
+  return *static_cast<Login*>(rd_kafka_opaque(client));
+}
+
+}  // namespace
 
 void DestroyKafkaClient::operator()(rd_kafka_t* client) const {
+  const std::unique_ptr<Login> login(&login_of(client));
   if (rd_kafka_type(client) == RD_KAFKA_CONSUMER) rd_kafka_consumer_close(client);
   rd_kafka_destroy(client);
 }
@@ -80,8 +121,12 @@ Result<KafkaClient> make_client(rd_kafka_type_t type, const ReplicatedLogOptions
   if (!access) return access.error();
   std::array<char, 512> why{};
   rd_kafka_conf_t* configuration = rd_kafka_conf_new();
-  // Failures show by calls that do not end; the library would print them.
-  rd_kafka_conf_set_log_cb(configuration, [](const rd_kafka_t*, int, const char*, const char*) {});
+  // Failures show by calls that do not end; the library would print them. Its log alone says why.
+  rd_kafka_conf_set_log_cb(configuration, [](const rd_kafka_t* client, int, const char*, const char* line) {
+    if (client != nullptr) login_of(client).read(line);
+  });
+  auto login = std::make_unique<Login>();
+  rd_kafka_conf_set_opaque(configuration, login.get());
   for (const auto& [name, value] : settings) {
     if (rd_kafka_conf_set(configuration, name, value.c_str(), why.data(), why.size()) == RD_KAFKA_CONF_OK)
       continue;
@@ -106,6 +151,7 @@ Result<KafkaClient> make_client(rd_kafka_type_t type, const ReplicatedLogOptions
     }
     return failed("the Kafka library can't be used: {}", why.data());
   }
+  login.release();  // the client's, which destroys it
   return KafkaClient(client);
 }
 
@@ -129,6 +175,8 @@ Result<TopicState> find_topic(const KafkaClient& client, const ReplicatedLogOpti
   if (!options.stream.empty()) topic.reset(rd_kafka_topic_new(client.get(), options.stream.c_str(), nullptr));
   const auto deadline = Clock::now() + options.patience;
   std::optional<rd_kafka_resp_err_t> last_answer;  // of brokers that may give the topic a leader yet
+  // How long one question waits: at first shortly, as brokers that refuse the login never answer.
+  std::chrono::milliseconds wait(250);
   for (;;) {
     // An earlier answer counts more than that the last question, for which little time is left, was
     // not.
@@ -137,10 +185,18 @@ Result<TopicState> find_topic(const KafkaClient& client, const ReplicatedLogOpti
                     options.stream, rd_kafka_err2str(*last_answer));
     }
     const rd_kafka_metadata_t* metadata = nullptr;
-    const rd_kafka_resp_err_t error =
-        rd_kafka_metadata(client.get(), 0, topic.get(), &metadata, std::max(1, left_until(deadline)));
+    const int longest = std::clamp(left_until(deadline), 1, static_cast<int>(wait.count()));
+    const rd_kafka_resp_err_t error = rd_kafka_metadata(client.get(), 0, topic.get(), &metadata, longest);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      if (last_answer && left_until(deadline) == 0) continue;
+      if (const std::string refused = login_of(client.get()).refused(); !refused.empty()) {
+        return failed("the Kafka brokers {} refuse the engine: {}: see the file that --log-key names",
+                      options.servers, refused);
+      }
+      if (left_until(deadline) > 0) {
+        wait *= 2;
+        continue;
+      }
+      if (last_answer) continue;
       return failed("no Kafka broker answers at {}: {}", options.servers, rd_kafka_err2str(error));
     }
     TopicState state;

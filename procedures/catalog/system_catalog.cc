@@ -14,7 +14,9 @@ std::optional<uint32_t> SystemCatalog::find(const std::string& schema, const std
   const std::vector<SystemTable>& tables = system_tables();
   for (uint32_t i = 0; i < tables.size(); ++i) {
     // Without a schema, pg_catalog is looked through, and information_schema is not.
-    if (tables[i].name == name && (schema.empty() ? "pg_catalog" : schema) == tables[i].schema) return i;
+    if (tables[i].name != name || (schema.empty() ? "pg_catalog" : schema) != tables[i].schema) continue;
+    shows_activities_ = shows_activities_ || name == "pg_stat_activity";
+    return i;
   }
   return std::nullopt;
 }

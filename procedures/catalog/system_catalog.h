@@ -61,6 +61,9 @@ class SystemCatalog final : public query::ProvidedTables {
   void wish(Wish wish) const { wishes_.push_back(std::move(wish)); }
   std::vector<Wish> take_wishes() const { return std::exchange(wishes_, {}); }
 
+  // Whether pg_stat_activity was found here, by its name or out of a view.
+  bool shows_activities() const { return shows_activities_; }
+
   const Program& program() const { return program_; }
   // What names a table of the database's behind its schema: public. where the session's search path lacks it.
   std::string_view schema_prefix() const;
@@ -72,6 +75,7 @@ class SystemCatalog final : public query::ProvidedTables {
  private:
   const Program& program_;
   const SessionValues* const session_;
+  mutable bool shows_activities_ = false;
   mutable std::vector<Wish> wishes_;  // of the one session that runs the statement
 };
 

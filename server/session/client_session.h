@@ -222,8 +222,9 @@ class ClientSession {
   Ran learn_same_columns(Named& named);
   void follow_savepoint(const syntax::Command& command);
   StatementResult run_set(const SetStatement& statement, ResultSink& rows);
-  // Lets pg_stat_activity have what all sessions do now, if the statement speaks of it.
-  void share_activities(const ClientStatement& statement);
+  // Lets pg_stat_activity have what all sessions do now, if the statement shows it, by its name or out of a
+  // view.
+  void share_activities(const Named& named);
   // Makes the settings known to the functions and tables that tell of them.
   void share_settings();
   // What set_config() has asked for in the statement: each is set behind it, and fails it if it can't be.

@@ -114,7 +114,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   seat_.session().set_read_only(settings_.is_read_only());
   settings_.runs_statement();
   static_cast<void>(wishes_of(named));  // those of a try that was given up
-  share_activities(named.statement);
+  share_activities(named);
   const LockWaitMark mark(activity_->waits_for_lock());
   if (options) return explain(named, *options, parameters, scales, rows);
   if (conflicts_ >= alone_at_conflicts_ && seat_.block() == SqlSession::Block::kNone) {
@@ -251,9 +251,14 @@ ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement
   return changed;
 }
 
-void ClientSession::share_activities(const ClientStatement& statement) {
+void ClientSession::share_activities(const Named& named) {
   constexpr std::string_view kView = "pg_stat_activity";
-  if (std::ranges::search(statement.text, kView, {}, ascii_lower).empty()) return;
+  const BoundStatement* const bound = named.prepared->bound();
+  // Bound or not, a statement that names it shows it.
+  const bool shows =
+      (bound != nullptr && bound->system() != nullptr && bound->system()->shows_activities()) ||
+      !std::ranges::search(named.statement.text, kView, {}, ascii_lower).empty();
+  if (!shows) return;
   set_activities(*values_, host_.activities());
 }
 

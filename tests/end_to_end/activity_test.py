@@ -68,6 +68,14 @@ class Activity(EndToEndTest):
         idle.query("SELECT 4711")
         self.assertEqual(self.ask(server, "SELECT state, wait_event_type, wait_event, xact_start IS NULL FROM pg_stat_activity WHERE query = 'SELECT 4711'"),
                          "idle|Client|ClientRead|t")
+        # A view of it shows what is now, too, and a view of that view.
+        self.ask(server, "CREATE VIEW work AS SELECT state, query FROM pg_stat_activity; CREATE VIEW idle AS SELECT query FROM work WHERE state = 'idle'")
+        watcher = self.session(server)
+        for number in range(3):
+            idle.query(f"SELECT {number} + 4711")
+            rows = [body for kind, body in watcher.query("SELECT query FROM idle WHERE query LIKE '%4711'") if kind == b"D"]
+            self.assertEqual([row[6:] for row in rows], [f"SELECT {number} + 4711".encode()])
+        watcher.socket.close()
         # A longer text is cut behind its first 1023 bytes, and not within a character.
         idle.query("SELECT '" + "ä" * 600 + "'")
         self.assertEqual(self.ask(server, "SELECT max(length(query)) FROM pg_stat_activity WHERE state = 'idle'"), "515")

@@ -14,8 +14,9 @@ import subprocess
 import threading
 import unittest
 
+import page_test
 from postgres import Postgres
-from program import BAD_ARGUMENTS, BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, EndToEndTest, mneme
+from program import BAD_ARGUMENTS, BINARY, DONE, FAILED, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest, mneme
 from serve_test import POSTGRES, Server
 
 PASSWORD = "s3cret-of-the-test"
@@ -39,7 +40,7 @@ class Bench(EndToEndTest):
 
     def psql(self, target, statement):
         result = subprocess.run([POSTGRES / "psql", "-X", "-At", "-v", "ON_ERROR_STOP=1", "-c", statement, target], capture_output=True,
-                                text=True, timeout=60, check=False)
+                                text=True, timeout=LONGEST_COMMAND_SECONDS, check=False)
         self.assertEqual(result.returncode, 0, self.told(result))
         return result.stdout.splitlines()
 
@@ -58,7 +59,7 @@ class Bench(EndToEndTest):
 
     def test_equal_tables_and_a_row_that_was_changed(self):
         self.targets = self.on_postgres(), self.on_mneme()
-        told, _ = self.both("smallbank", "--clients", 1, "--transactions", 600, "--seed", 7, "--html", self.folder / "bench.html")
+        told, _ = self.both("smallbank", "--clients", 1, "--transactions", 600, "--seed", 7, "--audit", "--html", self.folder / "bench.html")
         self.assertEqual(told["comparison"], {"equal": True, "differences": []})
         self.assertIn("smallbank", told["command_line"])
         self.assertEqual(told["seed"], 7)
@@ -72,12 +73,19 @@ class Bench(EndToEndTest):
         self.assertEqual(one["committed"] + one["user_aborts"], 600)
         self.assertTrue(one["server_version"].startswith("15."))
         self.assertIn("Mneme", other["server_version"])
-        self.assertIn('"command":"bench"', (self.folder / "bench.html").read_text())
+        self.check_page(self.folder / "bench.html", told)
         # `mneme run` makes the same calls.
-        ran = self.report("run", "smallbank", "--threads", 1, "--transactions", 600, "--seed", 7, "--log", "off")
+        ran = self.report("run", "smallbank", "--threads", 1, "--transactions", 600, "--seed", 7, "--log", "off", "--audit")
         self.assertEqual((ran["committed"], ran["user_aborts"]), (one["committed"], one["user_aborts"]))
         for name, procedure in ran["by_procedure"].items():
             self.assertEqual(procedure["committed"], one["by_procedure"][name]["committed"], name)
+        # And they are held against the same book.
+        for target in one, other:
+            self.assertEqual(target["by_the_book"]["source"], ran["by_the_book"]["source"])
+            self.assertEqual(target["by_the_book"]["shares"], ran["by_the_book"]["shares"])
+            for name, part in ran["by_the_book"]["audit"].items():
+                for field in ("share_percent", "least_percent", "exact", "mix_met"):
+                    self.assertEqual(target["by_the_book"]["audit"][name][field], part[field], (name, field))
         # A change of one row is found, on either side.
         self.psql(self.targets[1], "UPDATE savings SET s_balance = s_balance + 1 WHERE s_customer_id = 4711")
         told, _ = self.both("smallbank", "--clients", 1, "--transactions", 5, "--no-load", status=FAILED)
@@ -92,6 +100,20 @@ class Bench(EndToEndTest):
         told, _ = self.both("smallbank", "--clients", 1, "--transactions", 5, "--reload")
         self.assertTrue(told["comparison"]["equal"])
 
+    def check_page(self, file, told):
+        for width in page_test.WIDTHS:
+            found = page_test.Pages.look(self, file, width, """({
+                title: document.querySelector("h1").textContent, dots: document.querySelectorAll("#throughput circle").length,
+                names: [...document.querySelectorAll("#legend li")].map((item) => item.textContent),
+                medians: document.querySelectorAll("#medians tr").length, rules: document.querySelectorAll("#rules td").length,
+                source: document.getElementById("source").textContent })""")
+            self.assertRegex(found["title"], r"^smallbank on (PostgreSQL 15\.\d+|Mneme \d+\.\d+\.\d+) and (PostgreSQL 15|Mneme \d)[.\d]+$")
+            self.assertEqual(found["title"], f"smallbank on {' and '.join(found['names'])}")
+            self.assertEqual((found["dots"], found["medians"]), (4, 3))  # a round and a median of each
+            book = told["targets"][0]["by_the_book"]
+            self.assertEqual(found["rules"], 4 * 2 * (len(book["audit"]) + len(book["shares"])))
+            self.assertEqual(found["source"], book["source"])
+
     def test_tpcc(self):
         self.targets = self.on_postgres(), self.on_mneme()
         told, _ = self.both("tpcc", "--warehouses", 1, "--clients", 1, "--transactions", 300)
@@ -100,6 +122,17 @@ class Bench(EndToEndTest):
         self.assertEqual(len(one["tables"]), 9)
         self.assertEqual(one["tables"], other["tables"])
         self.assertGreaterEqual(one["tables"]["order_line"]["rows"], 10 * 3000 * 5)
+
+    def test_a_script_starts_both_servers(self):
+        output = self.folder / "beside"
+        result = subprocess.run([REPOSITORY / "scripts" / "beside-postgresql", "--program", BINARY, "--output", output,
+                                 "smallbank", "--clients", "1", "--transactions", "50"], capture_output=True, text=True,
+                                timeout=LONGEST_COMMAND_SECONDS, check=False)
+        self.assertEqual(result.returncode, DONE, self.told(result))
+        told = json.loads((output / "bench.json").read_text())
+        self.assertTrue(told["comparison"]["equal"], told["comparison"])
+        self.assertEqual([target["server_settings"].get("fsync", "on") for target in told["targets"]], ["on", "on"])
+        self.check_page(output / "bench.html", told)
 
     def test_several_clients_and_rounds_are_judged_by_conditions(self):
         self.targets = self.on_postgres(), self.on_mneme()
@@ -120,6 +153,21 @@ class Bench(EndToEndTest):
         told, errors = self.bench("--target", self.targets[0], "smallbank", "--clients", 2, "--transactions", 2, "--no-load", status=FAILED)
         self.assertIn("a condition of the workload does not hold", errors)
         self.assertFalse(all(check["ok"] for check in told["checks"]))
+
+    def test_a_bench_is_held_against_its_specification(self):
+        target = self.on_postgres()
+        result = self.succeed("bench", "--target", target, "tatp", "--mix", "get_subscriber_data=100", "--transactions", 200, "--audit")
+        self.assertIn("get_subscriber_data: 100.00% of the calls, 35% asked for: NOT MET", result.stdout)
+        self.assertIn("success of get_subscriber_data: 100.00% of 200 calls, 100.00% asked for: met", result.stdout)
+        self.assertRegex(result.stdout, r"subscribers with an even number, by NURand: 7\d\.\d\d% of 100,000 calls, 75.00% asked for: met")
+        # What a bench does without --audit: what TPC-C counts is there, the lines are not.
+        told, _ = self.bench("--target", self.on_postgres(), "tpcc", "--clients", 2, "--transactions", 100)
+        book = told["by_the_book"]
+        self.assertEqual(book["measure"], "new_order a minute")
+        self.assertAlmostEqual(book["per_minute"], 60 * told["by_procedure"]["new_order"]["committed"] / told["seconds"])
+        self.assertEqual(book["shares"], {})
+        result = self.succeed("bench", "--target", target, "tatp", "--no-load", "--transactions", 10)
+        self.assertNotIn("asked for", result.stdout)
 
     def own(self):
         """A workload of one's own: counters."""
@@ -169,7 +217,7 @@ class Bench(EndToEndTest):
         self.addCleanup(process.kill)
         while process.poll() is None:
             hits = subprocess.run([POSTGRES / "psql", "-X", "-At", "-c", "SELECT sum(hits) FROM counter", target], capture_output=True, text=True,
-                                  timeout=60, check=False)
+                                  timeout=LONGEST_COMMAND_SECONDS, check=False)
             if hits.stdout.strip() not in ("", "0"):
                 return process
         self.fail(process.communicate())

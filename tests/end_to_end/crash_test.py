@@ -91,7 +91,7 @@ class Crash(EndToEndTest):
     def test_refuses_ways_to_take_apart_what_has_no_calls(self):
         for option in (("--conflicts", "table"), ("--replay", "static"), ("--coalesce", "off")):
             self.refuse(BAD_ARGUMENTS, ["clr-p"], "crash", "smallbank", "--log", "logical", *option)
-        self.refuse(BAD_ARGUMENTS, ["there are column and table"], "crash", "smallbank", "--conflicts", "row")
+        self.refuse(BAD_ARGUMENTS, ["row is none of column, table"], "crash", "smallbank", "--conflicts", "row")
 
     def test_notices_an_engine_that_never_syncs(self):
         arguments = ("crash", "smallbank", "--rounds", 3, "--log-device", "lossy-unsynced")

@@ -18,7 +18,7 @@ import time
 import unittest
 
 import program
-from program import BAD_ARGUMENTS, BINARY, DAMAGED, DONE, FAILED, EndToEndTest
+from program import BAD_ARGUMENTS, BINARY, DAMAGED, DONE, FAILED, LONGEST_COMMAND_SECONDS, EndToEndTest
 from program import copy_database, fingerprint, flip_bit, mneme, set_header_page
 
 CALLS = 2000
@@ -288,9 +288,9 @@ class Damage(EndToEndTest):
         for closed in ("0<&- 1>&- 2>&-", "1>&-", "2>&-", "0<&- 2>&-"):
             with self.subTest(closed=closed):
                 # A refusal tells on standard error, which is to go nowhere.
-                subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', BINARY, *map(str, arguments)], check=True, timeout=60)
+                subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', BINARY, *map(str, arguments)], check=True, timeout=LONGEST_COMMAND_SECONDS)
                 subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', BINARY, *map(str, arguments), "--log-buffer", "epoch"], check=False,
-                               timeout=60)
+                               timeout=LONGEST_COMMAND_SECONDS)
                 self.recover_alike(self.database)
                 for path in self.database.rglob("*"):
                     self.assertFalse(path.is_file() and b"mneme: " in path.read_bytes(), path)
@@ -352,11 +352,11 @@ class Damage(EndToEndTest):
         self.assertEqual(fingerprint(foreign), before)
 
     def test_in_use(self):
-        arguments = ["run", "smallbank", "--resume", "--data-dir", self.database, "--threads", "1", "--duration", "60"]
+        arguments = ["run", "smallbank", "--resume", "--data-dir", self.database, "--threads", "1", "--duration", "3600"]
         user = subprocess.Popen([BINARY, *arguments, "--rate", "1000", "--quiet"])
         try:
             manifest = (self.original / "MANIFEST").read_bytes()
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + LONGEST_COMMAND_SECONDS
             # It enters its incarnation into the manifest once it is open for work.
             while (self.database / "MANIFEST").read_bytes() == manifest and time.monotonic() < deadline:
                 time.sleep(0.02)

@@ -70,7 +70,7 @@ class Distributed(EndToEndTest):
                 (["--log-device nvm"], (*DISTRIBUTED, "--group-commit", "passive")),
                 (["--slots"], (*DISTRIBUTED, "--slots", 2)),
                 (["--partition page", "command", "--log physical"], (*DISTRIBUTED, "--partition", "page")),
-                (["--partition table"], (*DISTRIBUTED, "--partition", "table")),
+                (["--partition: table is none of transaction, page"], (*DISTRIBUTED, "--partition", "table")),
                 (["there is no log buffer"], (*DISTRIBUTED, "--stream-buffer", "epoch")),
                 (["--streams", "choose distributed"], ("--streams", 2))]:
             self.refuse(BAD_ARGUMENTS, words, "run", "smallbank", *database, *arguments)

@@ -62,18 +62,18 @@ class RemovedDirectory(EndToEndTest):
         database = self.folder / "database"
         with open(self.folder / "told", "w+") as told:
             run = subprocess.Popen(
-                [BINARY, "run", "smallbank", "--data-dir", database, "--duration", "100", "--threads", "1", "--quiet", *options],
+                [BINARY, "run", "smallbank", "--data-dir", database, "--duration", "3600", "--threads", "1", "--quiet", *options],
                 stdout=told, stderr=subprocess.STDOUT)
             try:
-                deadline = time.monotonic() + 60
+                deadline = time.monotonic() + LONGEST_COMMAND_SECONDS
                 while not has_records(database) and run.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.02)
                 self.assertIsNone(run.poll(), "the run ended before its directory was removed")
                 # Files that the engine makes meanwhile may keep a directory from going at the first try.
                 while database.exists() and time.monotonic() < deadline:
                     shutil.rmtree(database, ignore_errors=True)
-                # It goes on for 100 seconds where it doesn't notice.
-                status = run.wait(timeout=60)
+                # It goes on for an hour where it doesn't notice.
+                status = run.wait(timeout=LONGEST_COMMAND_SECONDS)
             finally:
                 run.kill()
                 run.wait()
@@ -130,11 +130,11 @@ class LittleMemory(TroubledTest):
 
     def test_a_call_for_which_there_is_no_row(self):
         database = self.folder / "database"
-        command = [BINARY, "run", "tpcb", "--data-dir", database, "--duration", "100", "--threads", "1", "--execution", "interpreted",
+        command = [BINARY, "run", "tpcb", "--data-dir", database, "--duration", "3600", "--threads", "1", "--execution", "interpreted",
                    "--touch-ahead", "off", "--quiet"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
             try:
-                deadline = time.monotonic() + 60
+                deadline = time.monotonic() + LONGEST_COMMAND_SECONDS
                 while not has_records(database) and run.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.02)
                 self.assertIsNone(run.poll(), "the run ended before its memory was taken")

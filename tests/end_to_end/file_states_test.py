@@ -18,7 +18,7 @@ import sys
 import time
 import unittest
 
-from program import BAD_ARGUMENTS, BINARY, DAMAGED, DONE, EndToEndTest, mneme
+from program import BAD_ARGUMENTS, BINARY, DAMAGED, DONE, LONGEST_COMMAND_SECONDS, EndToEndTest, mneme
 
 BLOCK = 4096
 SQL = """CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL);
@@ -136,7 +136,7 @@ def has_records(path):
 def wait_for_records(path):
     """Until a third life has records in the log, and some time passes."""
     before = len(json.loads((path / "MANIFEST").read_text().rsplit("crc32c ", 1)[0])["incarnations"])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LONGEST_COMMAND_SECONDS
     while time.monotonic() < deadline:
         manifest = json.loads((path / "MANIFEST").read_text().rsplit("crc32c ", 1)[0])
         life = manifest["incarnations"][-1]["number"]

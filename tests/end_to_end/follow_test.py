@@ -40,13 +40,13 @@ class Follow(OnNats):
     def end(self, process, how):
         if process.poll() is None:
             process.send_signal(how)
-        return process.wait(timeout=60)
+        return process.wait(timeout=LONGEST_COMMAND_SECONDS)
 
     def follow(self, *options):
         """A standby that has begun to follow."""
         process = self.start("follow", self.standby, "--threads", 2, "--execution", "interpreted", "--progress", "json", "--json",
                              self.folder / "follow.json", *options)
-        ready, _, _ = select.select([process.stdout], [], [], 60)
+        ready, _, _ = select.select([process.stdout], [], [], LONGEST_COMMAND_SECONDS)
         line = process.stdout.readline() if ready else ""
         if not line.startswith("following the log"):
             self.fail(process.stderr.read())

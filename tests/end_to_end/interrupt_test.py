@@ -89,7 +89,7 @@ class Interrupt(EndToEndTest):
 
     def test_calls_at_random_times(self):
         self.refuse(BAD_ARGUMENTS, ["--arrivals is for calls that come at a rate"], "run", "smallbank", "--log", "off", "--arrivals", "poisson")
-        self.refuse(BAD_ARGUMENTS, ["there are uniform and poisson"], "run", "smallbank", "--log", "off", "--rate", 10, "--arrivals", "even")
+        self.refuse(BAD_ARGUMENTS, ["even is none of uniform, poisson"], "run", "smallbank", "--log", "off", "--rate", 10, "--arrivals", "even")
         run = self.report("run", "smallbank", "--log", "off", "--rate", 20_000, "--arrivals", "poisson", "--transactions", 500)
         self.assertEqual((run["rate"], run["arrivals"]), (20_000, "poisson"))
         self.assertEqual(run["committed"] + run["user_aborts"], 500)

@@ -8,6 +8,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { inflateRawSync } from "node:zlib";
 
 const here = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const { chromium } = createRequire(path.resolve(here, "../../lab/page") + "/")("playwright-core");
@@ -57,9 +58,29 @@ try {
       await page.waitForFunction(() => document.documentElement.dataset.ready || !document.getElementById("error").hidden);
       return Number(await page.evaluate(() => document.documentElement.dataset.ready));
     };
+    // Until the page's link holds the steps that are shown: what a run ends with is then done, too.
+    const told = (place) => page.textContent(`${place} .told`);
+    const linked = async () => {
+      const deadline = Date.now() + kLongestMs;
+      for (;;) {
+        const hash = page.url().split("#")[1] ?? "";
+        const link = hash === "" ? {} : JSON.parse(inflateRawSync(Buffer.from(hash, "base64url")).toString());
+        const steps = [/^Step (\d+) of/.exec(await told("#work-steps")), /^Step (\d+) of/.exec(await told("#replay-steps"))].map((match) => (match ? Number(match[1]) : null));
+        if (link.at === steps[0] && (link.step ?? null) === (link.crash === undefined ? null : steps[1])) return;
+        if (Date.now() > deadline) throw new Error(`the link holds ${JSON.stringify(link)}, and the page shows the steps ${steps}`);
+        await page.waitForTimeout(20);
+      }
+    };
+    // Does what a user does, and waits until the page tells of another step.
+    const step = async (place, act) => {
+      const before = await told(place);
+      await act();
+      await page.waitForFunction(([selector, text]) => document.querySelector(selector).textContent !== text, [`${place} .told`, before]);
+    };
     const replay = async () => {
+      await linked();
       const end = { tables: await page.evaluate(tables, "#replayed-tables"), told: await page.textContent("#replay-steps .told") };
-      for (let i = 0; i < Number(back); ++i) await press('[aria-label="The replay: a step back"]');
+      for (let i = 0; i < Number(back); ++i) await step("#replay-steps", () => press('[aria-label="The replay: a step back"]'));
       return { verdict: await page.textContent("#verdict"), digest: await page.textContent("#verdict code"), end,
         back: { tables: await page.evaluate(tables, "#replayed-tables"), told: await page.textContent("#replay-steps .told") } };
     };
@@ -70,8 +91,8 @@ try {
     // By the keyboard: to the beginning, and on.
     const slider = page.locator("#work-steps input[type=range]");
     await slider.focus();
-    await page.keyboard.press("Home");
-    for (let i = 0; i < Number(crash); ++i) await page.keyboard.press("ArrowRight");
+    await step("#work-steps", () => page.keyboard.press("Home"));
+    for (let i = 0; i < Number(crash); ++i) await step("#work-steps", () => page.keyboard.press("ArrowRight"));
     one.crash = { told: await page.textContent("#work-steps .told"), tables: await page.evaluate(tables, "#tables"), statements: await page.locator("#statements li").count() };
     await page.locator("#records .chip").first().click();
     one.crash.bytes = await page.textContent("#bytes");
@@ -88,6 +109,7 @@ try {
     await page.waitForFunction(() => document.getElementById("graph-pane").hidden);
     one.serial = await replay();
     // The link alone brings all of it back.
+    await linked();
     const link = page.url();
     await page.goto("about:blank");
     await page.goto(link);

@@ -16,6 +16,7 @@ import unittest
 from program import BINARY, LONGEST_COMMAND_SECONDS, REPOSITORY, EndToEndTest
 
 BUILT = REPOSITORY / "build-lab"
+UNIT_TESTS = BUILT / "unit_tests.wasm"
 PAGE, MODULE = BUILT / "laboratory.html", BUILT / "laboratory.wasm"
 NATIVE = pathlib.Path(BINARY).resolve().with_name("mneme_lab")
 SCHEMAS = {"bank": "tests/data/bank.sql", "shop": "examples/shop/shop.sql", "tpcc": "workloads/tpcc/tpcc.sql"}
@@ -58,7 +59,7 @@ class Laboratory(EndToEndTest):
     def node(self, script, *arguments):
         node = shutil.which("node")
         self.assertIsNotNone(node, "scripts/setup installs node")
-        result = subprocess.run([node, "--no-warnings", pathlib.Path(__file__).with_name(script), *map(str, arguments)], capture_output=True, text=True,
+        result = subprocess.run([node, "--no-warnings", pathlib.Path(__file__).parent / script, *map(str, arguments)], capture_output=True, text=True,
                                 timeout=4 * LONGEST_COMMAND_SECONDS, check=False)
         self.assertEqual(result.returncode, 0, self.told(result))
         return result.stdout
@@ -119,6 +120,11 @@ class Laboratory(EndToEndTest):
                 self.assertEqual((look["look"]["unnamed"], look["look"]["wide"]), ([], []))
                 self.assertEqual(look["look"]["scroll_width"], look["look"]["width"])
         self.assertNotEqual(found["desk-light"]["look"]["colours"], found["desk-dark"]["look"]["colours"])
+
+    @unittest.skipUnless(UNIT_TESTS.is_file(), "the unit tests have not been built as WebAssembly: scripts/lab --tests builds them")
+    def test_units_in_webassembly(self):
+        told = self.node(REPOSITORY / "lab" / "page" / "tests.mjs", UNIT_TESTS, "--gtest_brief=1")
+        self.assertRegex(told, r"\[  PASSED  \] \d{3,} tests")
 
     def test_the_page_is_small_and_whole(self):
         text = PAGE.read_bytes()

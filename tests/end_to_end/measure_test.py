@@ -116,8 +116,11 @@ class Measure(EndToEndTest):
         run = self.run_smallbank("--threads", 2, "--rate", 500, "--duration", 2)
         self.assertEqual(run["rate"], 500)
         done = run["committed"] + run["user_aborts"]
-        # Calls that were due, and not begun by the end, are not made.
-        self.assertTrue(600 <= done <= 1050, done)
+        # Calls that were due, and not begun by the end, are not made: how many are depends on the machine.
+        self.assertTrue(0 < done <= 1050, done)
+        run = self.report("run", "smallbank", "--log", "off", "--threads", 2, "--rate", 500, "--transactions", 1000)
+        self.assertEqual(run["committed"] + run["user_aborts"], 1000)
+        self.assertGreaterEqual(run["seconds"], 1.9)
 
     def test_an_overloaded_run_counts_the_wait(self):
         seconds = 2

@@ -205,7 +205,7 @@ class StreamsInMemory(EndToEndTest):
         for words, arguments in [
                 (["--stream-buffer mutex"], ("--log-device", "nvm", "--stream-buffer", "mutex")),
                 (["survive a crash"], ("--log-device", "nvm-lossy", "--group-commit", "durable-cache")),
-                (["there are passive"], ("--log-device", "nvm", "--group-commit", "active")),
+                (["active is none of auto, passive"], ("--log-device", "nvm", "--group-commit", "active")),
                 (["--log-device nvm"], ("--group-commit", "passive")),
                 (["--flush-records"], ("--log-device", "nvm", "--flush-records", 5)),
                 (["a microsecond at least"], ("--log-device", "nvm", "--flush-interval", 0)),

@@ -88,7 +88,7 @@ class OnDemand(EndToEndTest):
         self.refuse(BAD_ARGUMENTS, ["--open says how a database that is there is opened", "--resume"], "run", "smallbank", "--data-dir",
                     self.folder / "new", "--open", "on-demand", "--transactions", 10)
         self.refuse(BAD_ARGUMENTS, ["--open-wait is of --open on-demand"], "serve", directory, "--open-wait", "1s")
-        self.refuse(BAD_ARGUMENTS, ["--open sometimes", "recovered and on-demand"], "serve", directory, "--open", "sometimes")
+        self.refuse(BAD_ARGUMENTS, ["--open: sometimes is none of recovered, on-demand"], "serve", directory, "--open", "sometimes")
 
 
 if __name__ == "__main__":

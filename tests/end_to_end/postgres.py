@@ -12,16 +12,16 @@ PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
 
 
 class Postgres:
-    """A server that runs until close(). As root it runs as the user postgres, as PostgreSQL wants it."""
+    """A server that runs until close(). It syncs nothing unless told so. As root it runs as the user postgres, as PostgreSQL wants it."""
 
-    def __init__(self):
+    def __init__(self, fsync="off"):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="postgres"))
         self.databases = 0
         self.user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
         if os.getuid() == 0:
             shutil.chown(self.folder, self.user)
         self.run("initdb", "-D", "data", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8")
-        self.start = ["pg_ctl", "-D", "data", "-w", "-t", "300", "-l", "log", "-o", f"-k {self.folder} -c listen_addresses= -c fsync=off", "start"]
+        self.start = ["pg_ctl", "-D", "data", "-w", "-t", "300", "-l", "log", "-o", f"-k {self.folder} -c listen_addresses= -c fsync={fsync}", "start"]
         self.run(*self.start)
 
     def run(self, name, *arguments):

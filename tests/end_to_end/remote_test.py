@@ -16,7 +16,7 @@ import tempfile
 import threading
 import unittest
 
-from program import BAD_ARGUMENTS, BINARY, DAMAGED, FAILED, EndToEndTest
+from program import BAD_ARGUMENTS, BINARY, DAMAGED, FAILED, LONGEST_COMMAND_SECONDS, EndToEndTest
 
 NOBODY = 65534
 SMALL = ("smallbank", "--scale", 1, "--threads", 1, "--execution", "interpreted")
@@ -80,7 +80,7 @@ class Remote(EndToEndTest):
     def end(self, process, how=signal.SIGKILL):
         if process.poll() is None:
             process.send_signal(how)
-        return process.wait(timeout=30)
+        return process.wait(timeout=LONGEST_COMMAND_SECONDS)
 
     def key(self, name, letter, mode=0o600):
         path = self.folder / name
@@ -167,7 +167,7 @@ class Remote(EndToEndTest):
         self.end(server)
         _, again = self.start_server("logd", listen=None)
         self.succeed("logd", "--shut-down", address)
-        self.assertEqual(again.wait(timeout=30), 0)
+        self.assertEqual(again.wait(timeout=LONGEST_COMMAND_SECONDS), 0)
         self.assertFalse((self.folder / "logd" / "socket").exists())
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")

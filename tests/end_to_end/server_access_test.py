@@ -1,16 +1,58 @@
 """Goal: a log on NATS servers that ask who the engine is, and that encrypt, is written, recovered and followed by those who have the key
 file, and by nobody else; no password is in an error.
 
-Method: one real nats-server with a user, a password and a certificate that this test makes; then the file is wrong in one way at a time.
+Method: one real nats-server with a user, a password and a certificate that this test makes; then the file is wrong in one way at a time. Kafka's broker
+is a few lines that know no password.
 """
 
 import os
+import socketserver
+import struct
 import subprocess
+import threading
 import unittest
 
 from program import BAD_ARGUMENTS, FAILED, REPOSITORY, EndToEndTest
 
 SECRET = "the-words-of-this-test"
+
+
+class Broker:
+    """What of Kafka's protocol a client needs until its password is refused, which this one does with every password."""
+
+    VERSIONS, HANDSHAKE, AUTHENTICATE = 18, 17, 36
+    UNSUPPORTED_VERSION, AUTHENTICATION_FAILED = 35, 58
+
+    def __init__(self):
+        broker = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                while length := self.rfile.read(4):
+                    request = self.rfile.read(struct.unpack(">i", length)[0])
+                    kind, version, number = struct.unpack(">hhi", request[:8])
+                    answer = struct.pack(">i", number) + broker.answer(kind, version)
+                    self.wfile.write(struct.pack(">i", len(answer)) + answer)
+
+        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.address = f"127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+
+    def answer(self, kind, version):
+        if kind == self.VERSIONS:
+            known = [(3, 0, 1), (self.HANDSHAKE, 0, 1), (self.VERSIONS, 0, 0), (self.AUTHENTICATE, 0, 0)]
+            return struct.pack(">hi", self.UNSUPPORTED_VERSION if version > 0 else 0, len(known)) + b"".join(struct.pack(">hhh", *each) for each in known)
+        if kind == self.HANDSHAKE:
+            return struct.pack(">hi", 0, 1) + struct.pack(">h", 5) + b"PLAIN"
+        text = b"Wrong user or password"
+        return struct.pack(">hh", self.AUTHENTICATION_FAILED, len(text)) + text + struct.pack(">i", 0)
+
+    def close(self):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
 
 
 class ServerAccess(EndToEndTest):
@@ -103,6 +145,18 @@ tls {{ cert_file: "{cls.place}/server.crt", key_file: "{cls.place}/server.key" }
         result = self.refuse(BAD_ARGUMENTS, ["does not take this value of security.protocol"], "run", "smallbank", "--transactions", 10, "--log-device", "kafka",
                              "--log-server", "127.0.0.1:1", "--log-replicas", 1, "--data-dir", self.folder / "db", "--log-key", kafka)
         self.assertNotIn(SECRET, result.stderr)
+
+    def test_a_broker_that_refuses_the_password(self):
+        broker = Broker()
+        self.addCleanup(broker.close)
+        kafka = self.folder / "kafka"
+        kafka.write_text(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanisms=PLAIN\nsasl.username=engine\nsasl.password={SECRET}\n")
+        kafka.chmod(0o600)
+        result = self.refuse(FAILED, [f"the Kafka brokers {broker.address} refuse the engine: SASL authentication error: ", "Wrong user or password: see the file that --log-key names"],
+                             "run", "smallbank", "--transactions", 10, "--log-device", "kafka", "--log-server", broker.address, "--log-replicas", 1,
+                             "--data-dir", self.folder / "db", "--log-key", kafka)
+        self.assertNotIn(SECRET, result.stderr)
+        self.assertFalse((self.folder / "db" / "MANIFEST").exists())
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ struct TerminalRules {
   // warehouse, with its ten terminals, can have `most_per_minute` of them.
   ProcedureId counted;
   std::string_view measure;
+  std::string_view source;  // the specification
   uint32_t users = 0;
   double most_per_minute = 0;
 

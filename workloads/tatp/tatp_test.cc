@@ -6,8 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -78,6 +81,49 @@ TEST(TatpGenerator, ArgumentsAreWithinTheirBoundsAndReachThem) {
   for (const int64_t start : {0, 8, 16}) EXPECT_NEAR(starts[start], kTatpCalls / 3.0, kTatpCalls * 0.01);
   EXPECT_EQ(ends.size(), 24u);
   EXPECT_EQ(ends.begin()->first, 1);
+}
+
+// Returns which share of get_new_destination's calls find a rule, in percent, over all arguments and all sets
+// of rules that a facility may have. `rules_at` returns the chance that a facility has exactly the start
+// times of a set, `ends_after` the chance that a rule of this start ends after an hour.
+double forwarded_percent(const std::function<double(uint32_t starts)>& rules_at,
+                         const std::function<double(int64_t start, int64_t hour)>& ends_after) {
+  double forwarded = 0;
+  for (uint32_t starts = 0; starts < 8; ++starts) {
+    for (int64_t asked = 0; asked <= 16; asked += 8) {
+      for (int64_t hour = 1; hour <= 24; ++hour) {
+        double none = 1;
+        for (int64_t start = 0; start <= asked; start += 8) {
+          if ((starts >> (start / 8) & 1) != 0) none *= 1 - ends_after(start, hour);
+        }
+        forwarded += rules_at(starts) * (1 - none) / (3 * 24);
+      }
+    }
+  }
+  return 100 * forwarded * 0.625 * 0.85;  // the facility is there, and active
+}
+
+TEST(Tatp, ForwardsAsOftenAsItsRulesSay) {
+  // The population: none to three rules, as likely each, and of each number all sets as likely. They last one
+  // to eight hours.
+  const double populated = forwarded_percent(
+      [](uint32_t starts) {
+        return std::array{1.0, 1.0 / 3, 1.0 / 3, 1.0}[std::popcount(starts)] / 4;
+      },
+      [](int64_t start, int64_t hour) {
+        return static_cast<double>(std::clamp<int64_t>(start + 8 - hour, 0, 8)) / 8;
+      });
+  EXPECT_NEAR(populated, 14.79, 0.005);
+  const BookRules book = tatp_of(100'000)->book_rules();
+  const auto audited =
+      std::ranges::find(book.successes, "get_new_destination", &BookRules::Success::procedure);
+  ASSERT_NE(audited, book.successes.end());
+  EXPECT_NEAR(populated, audited->percent, 0.005);
+  // What a long run leaves: each of the three is there or not, and ends at any hour.
+  const double at_last =
+      forwarded_percent([](uint32_t) { return 1.0 / 8; },
+                        [](int64_t, int64_t hour) { return static_cast<double>(24 - hour) / 24; });
+  EXPECT_NEAR(at_last, 20.42, 0.005);
 }
 
 // With up to a million subscribers A is 2^16 - 1: each of a number's low 16 bits is one in three of four

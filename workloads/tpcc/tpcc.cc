@@ -34,6 +34,7 @@ const TerminalRules* Tpcc::terminal_rules() const {
       .times = {{18, 12, 5, 0}, {3, 12, 5, 43}, {2, 10, 5, 4}, {2, 5, 5, 4}, {2, 5, 20, 4}},
       .counted = id_of(Procedure::kNewOrder),
       .measure = "tpmC",
+      .source = "TPC Benchmark C, revision 5.11, clauses 5.2.3 and 5.2.5",
       .users = 10,
       .most_per_minute = 12.86,
   };
