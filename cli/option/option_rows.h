@@ -10,6 +10,7 @@
 namespace mneme {
 
 std::span<const OptionRow> rows_of_commands();
+OptionWords workload_words();
 
 inline constexpr bool kShown = true;  // the help shows the default
 

@@ -25,12 +25,6 @@ OptionWords scheme_words() {
   return words;
 }
 
-OptionWords workload_words() {
-  OptionWords words;
-  for (const std::string_view name : workload_names()) words.push_back({std::string(name)});
-  return words;
-}
-
 OptionWords log_buffer_words() {
   OptionWords words = {{"default"}};
   for (const LogBufferKind kind : log_buffer_kinds()) words.push_back({std::string(name_of(kind))});
@@ -504,6 +498,12 @@ constexpr OptionRow kTable[] = {
     {kOutput, "--quiet", "no progress, no text: the exit status and --json report the result"}};
 
 }  // namespace
+
+OptionWords workload_words() {
+  OptionWords words;
+  for (const std::string_view name : workload_names()) words.push_back({std::string(name)});
+  return words;
+}
 
 std::span<const OptionRow> option_table() {
   static const std::vector<OptionRow> table = [] {
