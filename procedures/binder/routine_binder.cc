@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/schema/text_form.h"
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
@@ -78,8 +79,7 @@ Type result_type(const syntax::Procedure& routine, const Names& names) {
   } else {
     type = names.read_type(*routine.returns);
   }
-  type.precision = 0;
-  type.length = 0;
+  type = without_modifiers(type);
   if (type.kind == TypeKind::kNumeric) type.scale = 0;
   return type;
 }
@@ -284,10 +284,7 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
     }
     ir::Expr value;
     if (parameter.out || given[i] == nullptr) {
-      Type own = type;
-      own.precision = 0;
-      own.length = 0;
-      value = make_null_of(own, where);
+      value = make_null_of(without_modifiers(type), where);
     } else {
       Names::Blocks around;
       if (is_default) around = names_.enter_routine(callee.name.text, where);
