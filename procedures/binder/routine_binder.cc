@@ -13,6 +13,7 @@
 #include "procedures/parser/plain_query.h"
 #include "procedures/typing/constant_folding.h"
 #include "procedures/typing/conversion.h"
+#include "procedures/values/decimal.h"
 
 namespace mneme {
 
@@ -75,7 +76,10 @@ Type result_type(const syntax::Procedure& routine, const Names& names) {
   Type type;
   if (routine.returns->table.empty() && routine.returns->modifiers.empty() &&
       (routine.returns->base == "numeric" || routine.returns->base == "decimal")) {
-    type = numeric_type(0);
+    const auto has_own_digits = [&](const syntax::Parameter& parameter) {
+      return names.read_parameter_type(parameter.type).kind == TypeKind::kDecimal;
+    };
+    type = std::ranges::any_of(routine.parameters, has_own_digits) ? kDecimalType : numeric_type(0);
   } else {
     type = names.read_type(*routine.returns);
   }
@@ -476,7 +480,9 @@ void ProcedureBinder::assign_result(const syntax::Expr& expr, Statements& out) {
     const Digits digits = decimals_of(value);
     const bool is_exact =
         value.type.is_integer() || value.type.kind == TypeKind::kNumeric || is_unknown(value);
-    if (digits.vary || !is_exact || (routine_->has_digits && digits.count != type.scale)) {
+    if (!routine_->has_digits && (value.type.kind == TypeKind::kDecimal || digits.vary)) {
+      type = kDecimalType;
+    } else if (digits.vary || !is_exact || (routine_->has_digits && digits.count != type.scale)) {
       refuse_as(
           sqlstate::kNotSupported, expr.where,
           "what function {} returns has the same digits after the point in each RETURN; write CAST(... AS "
@@ -484,7 +490,7 @@ void ProcedureBinder::assign_result(const syntax::Expr& expr, Statements& out) {
           name);
     }
     routine_->has_digits = true;
-    type.scale = static_cast<uint8_t>(digits.count);
+    if (type.kind == TypeKind::kNumeric) type.scale = static_cast<uint8_t>(digits.count);
     names_.set_parameter_type(routine_->result, type);
   }
   if (value.text_varies) names_.note_text_varies(routine_->result);

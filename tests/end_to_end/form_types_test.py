@@ -43,7 +43,8 @@ SELECT n FROM item WHERE price >= 1.6 ORDER BY price;
 SELECT n FROM item WHERE price = 2;
 SELECT n FROM item WHERE id = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11';
 """
-SCHEMES = {"command": ("clr", "clr-p"), "logical": ("llr", "llr-p"), "physical": ("plr",)}
+WAYS = {"command": [(scheme, {"execution": execution}) for scheme in ("clr", "clr-p") for execution in ("native", "interpreted")],
+        "logical": [("llr", {}), ("llr-p", {})], "physical": [("plr", {})], "all": [("clr", {}), ("clr-p", {}), ("plr", {})]}
 
 
 class FormTypes(EndToEndTest):
@@ -53,7 +54,7 @@ class FormTypes(EndToEndTest):
         return done.stdout
 
     def test_rows_outlive_a_crash(self):
-        for log, schemes in SCHEMES.items():
+        for log, ways in WAYS.items():
             with self.subTest(log=log):
                 directory = self.folder / log
                 first = Server(directory, "--create", "--log", log)
@@ -62,8 +63,7 @@ class FormTypes(EndToEndTest):
                 before = self.ask(first, QUESTION)
                 self.assertIn('{"a": 2, "z": 1, "more": true}', before)
                 first.end(signal.SIGKILL)
-                digests = {self.recover(directory, scheme, execution=execution)["state_digest"]
-                           for scheme in schemes for execution in ("native", "interpreted")}
+                digests = {self.recover(directory, scheme, **options)["state_digest"] for scheme, options in ways}
                 self.assertEqual(len(digests), 1)
                 second = Server(directory)
                 self.addCleanup(second.close)
