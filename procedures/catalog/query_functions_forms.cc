@@ -416,6 +416,60 @@ bool key_of_json(FormArguments arguments, Arena& arena, Value& result, SqlError&
   return read_stored(arguments[0], arena, json, error) && give_form(json_key(json), arena, result);
 }
 
+// ---- lists of the parts of a json ----
+
+bool give_list(const Json& json, FunctionRef<std::optional<std::string>(size_t)> text_of, Arena& arena,
+               Value& result) {
+  ArrayElements elements;
+  for (size_t i = 0; i < json.parts.size(); ++i) elements.push_back(text_of(i));
+  result = array_of(elements, arena);
+  return true;
+}
+
+std::optional<std::string> text_of_json(const Json& json) {
+  if (json.kind == Json::Kind::kNull) return std::nullopt;
+  return json.kind == Json::Kind::kString ? json.text : std::string(json.raw);
+}
+
+template <Gives what>
+std::optional<std::string> part_of_json(const Json& json, size_t i) {
+  return what == Gives::kText ? text_of_json(json.parts[i]) : std::string(json.parts[i].raw);
+}
+
+template <Gives what>
+bool list_elements(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  if (json.kind != Json::Kind::kArray) {
+    return fail(error, arena, sqlstate::kInvalidParameter, "cannot extract elements from {}",
+                json.is_scalar() ? "a scalar" : "an object");
+  }
+  return give_list(
+      json, [&](size_t i) { return part_of_json<what>(json, i); }, arena, result);
+}
+
+bool read_object(const Value& value, Arena& arena, Json& json, SqlError& error) {
+  if (!read_stored(value, arena, json, error)) return false;
+  return json.kind == Json::Kind::kObject ||
+         fail(error, arena, sqlstate::kInvalidParameter, "cannot take the members of {}",
+              json.is_scalar() ? "a scalar" : "an array");
+}
+
+bool list_keys(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_object(arguments[0], arena, json, error)) return false;
+  return give_list(
+      json, [&](size_t i) { return std::optional(json.keys[i]); }, arena, result);
+}
+
+template <Gives what>
+bool list_values(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_object(arguments[0], arena, json, error)) return false;
+  return give_list(
+      json, [&](size_t i) { return part_of_json<what>(json, i); }, arena, result);
+}
+
 // ---- values in a json ----
 
 bool plain(FormArguments arguments, Arena&, Value& result, SqlError&) {
@@ -667,6 +721,11 @@ constexpr QueryFunction kFormFunctions[] = {
     {"mneme_json_erase_at", 2, 2, {kFormText, kFormPlace}, kFormText, erase_at},
     {"mneme_json_erase_path", 2, 2, {kFormText, kFormList}, kFormText, erase_path},
     {"mneme_json_key", 1, 1, {kFormText}, kFormText, key_of_json},
+    {"mneme_json_elements", 1, 1, {kFormText}, kFormList, list_elements<Gives::kJson>},
+    {"mneme_json_element_texts", 1, 1, {kFormText}, kFormList, list_elements<Gives::kText>},
+    {"mneme_json_keys", 1, 1, {kFormText}, kFormList, list_keys},
+    {"mneme_json_values", 1, 1, {kFormText}, kFormList, list_values<Gives::kJson>},
+    {"mneme_json_value_texts", 1, 1, {kFormText}, kFormList, list_values<Gives::kText>},
     {"jsonb_set", 3, 4, {kFormText, kFormList, kFormText, kFormTruth}, kFormText, set_path},
     {"jsonb_insert", 3, 4, {kFormText, kFormList, kFormText, kFormTruth}, kFormText, insert_path},
     {"json_array_length", 1, 1, {kFormText}, kFormPlace, length_of_json},

@@ -94,6 +94,8 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   void bind_function_table(const syntax::FromItem& item, FromStep& step);
   FromStep::SetFunction bind_set_function(const std::string& name, std::span<const syntax::Expr> args,
                                           ir::SourceLocation where);
+  FromStep::SetFunction bind_json_rows(const char* list, bool is_text, const std::string& name,
+                                       std::span<const syntax::Expr> args, ir::SourceLocation where);
   FromStep::SetFunction bind_series_of_times(std::vector<ir::Expr> args);
   ir::Expr bind_set_item(const syntax::Expr& call);
   ir::Expr bind_item(const syntax::Expr& expr);
