@@ -10,12 +10,13 @@ namespace {
 
 using ir::OperationKind;
 
-// Whether equal values of the two types are equal as Values. A double has two zeros, and an interval of a
-// month is one of 30 days.
+// Whether equal values of the two types are equal as Values. A double has two zeros, an interval of a month
+// is one of 30 days, and 1.5 is 1.50.
 bool same_bits(const Type& a, const Type& b) {
   if (a.is_array || b.is_array) return false;
   if (a.is_integer()) return b.is_integer();
-  if (a.kind != b.kind || a.is_floating() || a.kind == TypeKind::kInterval) return false;
+  if (a.kind != b.kind || a.is_floating() || a.kind == TypeKind::kInterval || a.kind == TypeKind::kDecimal)
+    return false;
   return a.kind != TypeKind::kNumeric || a.scale == b.scale;
 }
 

@@ -423,6 +423,12 @@ class ReplayHarness {
         for (uint8_t i = 0; i < digits; ++i) bound *= 10;
         return Value::of_numeric(static_cast<int128>(below(static_cast<uint64_t>(bound))));
       }
+      case TypeKind::kDecimal: {
+        // 1.5 equals 1.50, so equal ones differ in bits.
+        const bool is_longer = below(2) == 0;
+        const auto number = static_cast<int128>(below(30));
+        return Value::of_decimal(is_longer ? number * 10 : number, is_longer ? 2 : 1);
+      }
       case TypeKind::kInterval: {
         // A month equals 30 days, so equal ones differ in bits.
         const auto months = static_cast<int32_t>(below(2));

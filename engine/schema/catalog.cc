@@ -28,8 +28,9 @@ uint32_t value_key_bytes(const Type& type) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return type.length;
-    case TypeKind::kInterval:
     case TypeKind::kDecimal:
+      return 17;  // sign and magnitude, and 38 digits (key_codec.cc)
+    case TypeKind::kInterval:
     case TypeKind::kNull:
       break;
   }

@@ -78,6 +78,41 @@ Fit fit_of(const Type& type, uint32_t bytes, const Value& value) {
   return Fit::kInside;
 }
 
+// A decimal's key: a byte for its sign and for where its first digit stands, and 38 digits from the first on,
+// as a number with the sign.
+constexpr int kZeroByte = 0x80;
+constexpr int kDecimalDigits = kMaxNumericPrecision;
+
+void put_decimal(std::byte* to, const Value& value) {
+  int128 digits = value.as_numeric();
+  const bool is_negative = digits < 0;
+  if (is_negative) digits = -digits;
+  int byte = kZeroByte;
+  if (digits != 0) {
+    int128 limit = 1;
+    for (int i = 1; i < kDecimalDigits; ++i) limit *= 10;
+    int place = kDecimalDigits - value.digits();
+    for (; digits < limit; digits *= 10) --place;
+    const int magnitude = place + kDecimalDigits + 1;  // from 2 to 77
+    byte += is_negative ? -magnitude : magnitude;
+    if (is_negative) digits = -digits;
+  }
+  *to = static_cast<std::byte>(byte);
+  put_big_endian(to + 1, flip_sign(static_cast<int64_t>(digits >> 64), 8), 8);
+  put_big_endian(to + 9, static_cast<uint64_t>(digits), 8);
+}
+
+// The opposite, with as few digits after the point as the number has.
+Value decimal_at(const std::byte* from) {
+  const int byte = std::to_integer<int>(*from) - kZeroByte;
+  if (byte == 0) return Value::of_decimal(0, 0);
+  int128 digits = int128{unflipped(get_big_endian(from + 1, 8), 8)} << 64 | get_big_endian(from + 9, 8);
+  int after = kDecimalDigits - ((byte < 0 ? -byte : byte) - kDecimalDigits - 1);
+  for (; after > 0 && digits % 10 == 0; --after) digits /= 10;
+  for (; after < 0; ++after) digits *= 10;
+  return Value::of_decimal(digits, static_cast<uint8_t>(after));
+}
+
 // The key's first `bytes` bytes as one number, plus or minus one; false when it overflows.
 bool increment(std::byte* key, uint32_t bytes) {
   for (uint32_t i = bytes; i-- > 0;) {
@@ -178,8 +213,9 @@ void KeyCodec::append(const Part& part, const Value& value, std::byte* to) const
       std::memset(to + text.size(), 0, part.bytes - text.size());
       return;
     }
-    case TypeKind::kInterval:
     case TypeKind::kDecimal:
+      return put_decimal(to, value);
+    case TypeKind::kInterval:
     case TypeKind::kNull:
       break;
   }
@@ -213,8 +249,9 @@ Value KeyCodec::value_at(const Part& part, const std::byte* key) {
       const auto* const text = reinterpret_cast<const char*>(from);
       return Value::of_text({text, strnlen(text, part.bytes)});
     }
-    case TypeKind::kInterval:
     case TypeKind::kDecimal:
+      return decimal_at(from);
+    case TypeKind::kInterval:
     case TypeKind::kNull:
       break;
   }

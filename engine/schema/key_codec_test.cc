@@ -40,6 +40,9 @@ Entry integer(int64_t v, bool fits = true) {
 Entry number(int128 v, bool fits = true) {
   return {Value::of_numeric(v), fits};
 }
+Entry decimal(int128 v, uint8_t digits) {
+  return {Value::of_decimal(v, digits)};
+}
 Entry real(double v) {
   return {Value::of_double(v)};
 }
@@ -68,6 +71,11 @@ std::vector<Column1> all_types() {
        {number(-huge, false), number(-999999999999), number(-1), number(0), number(12345),
         number(huge, false)}},
       {"numeric(30,2)", numeric(30), {number(-huge), number(-1), number(0), number(kMax), number(huge)}},
+      {"numeric",
+       {.kind = TypeKind::kDecimal},
+       {decimal(-huge * 10000000, 0), decimal(-101, 0), decimal(-100, 0), decimal(-1, 0), decimal(-999, 3),
+        decimal(-huge, 38), decimal(-1, 38), decimal(0, 0), decimal(1, 38), decimal(9, 38), decimal(1, 37),
+        decimal(15, 1), decimal(151, 2), decimal(2, 0), decimal(9, 0), decimal(10, 0), decimal(huge, 0)}},
       {"double precision",
        {.kind = TypeKind::kDouble},
        {real(-kInfinity), real(-1.5), real(-1e-300), real(0.0), real(1e-300), real(2), real(kInfinity),
@@ -136,6 +144,16 @@ TEST(KeyCodec, OrderOfKeysIsOrderOfValues) {
       previous = key;
     }
   }
+}
+
+TEST(KeyCodec, NumbersThatAreWrittenOtherwiseHaveOneKey) {
+  Fixture t({.kind = TypeKind::kDecimal}, false);
+  const KeyCodec codec(t.catalog, t.by_c, *t.layout);
+  const auto key = [&](const Value& value) { return codec.of_row(t.row(0, value, 0).data(), 0); };
+  EXPECT_EQ(key(Value::of_decimal(15, 1)), key(Value::of_decimal(1500, 3)));
+  EXPECT_EQ(key(Value::of_decimal(-100, 0)), key(Value::of_decimal(-10000, 2)));
+  EXPECT_EQ(key(Value::of_decimal(0, 0)), key(Value::of_decimal(0, 20)));
+  EXPECT_NE(key(Value::of_decimal(15, 1)), key(Value::of_decimal(15, 2)));
 }
 
 // What two keys have in common is their values up to the first that differ, and these make the key again.

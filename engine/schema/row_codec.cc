@@ -49,11 +49,14 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
       step.width = Width::kText;
       break;
     case TypeKind::kDecimal:
+      step.width = Width::k128;
+      step.is_raw = true;
+      break;
     case TypeKind::kNull:
       CHECK(false && "a column has a type");
   }
   // A string's place holds its length, too, in two bytes.
-  max_bytes_ += 1 + (step.width == Width::kText ? kMaxVarintBytes + place.bytes : 16);
+  max_bytes_ += 1 + (step.width == Width::kText ? kMaxVarintBytes + place.bytes : 17);
   steps_.push_back(step);
 }
 
@@ -77,9 +80,11 @@ std::byte* RowCodec::encode(const Step& step, const std::byte* image, std::byte*
       if (!step.is_raw) return store_varint(to, zigzag(load<int64_t>(at)));
       std::memcpy(to, at, 8);
       return to + 8;
-    case Width::k128:
-      std::memcpy(to, at, 16);
-      return to + 16;
+    case Width::k128: {
+      const size_t bytes = step.is_raw ? 17 : 16;
+      std::memcpy(to, at, bytes);
+      return to + bytes;
+    }
     case Width::kText:
       break;
   }
@@ -135,6 +140,11 @@ bool decode_step(const Step& step, ByteReader& in, std::byte* image) {
       break;
     case Width::k128:
       if (const std::byte* number = in.take(16)) std::memcpy(at, number, 16);
+      if (step.is_raw) {
+        const auto digits = in.get<uint8_t>();
+        if (digits > kMaxNumericPrecision) return false;
+        store<uint64_t>(at + 16, digits);
+      }
       break;
     case Width::kText: {
       const uint64_t length = in.get_varint();
@@ -164,7 +174,7 @@ void skip_step(const Step& step, ByteReader& in) {
         in.get_varint();
       break;
     case Width::k128:
-      in.take(16);
+      in.take(step.is_raw ? 17 : 16);
       break;
     case Width::kText:
       in.take(in.get_varint());

@@ -78,7 +78,7 @@ class RowCodec {
     uint32_t bytes;
     int32_t null_flag;  // as RowLayout::Place
     Width width;
-    bool is_raw;  // a real or a double: its bits
+    bool is_raw;  // a real or a double: its bits; of k128: a byte of digits follows
     ImageParts parts;
   };
 

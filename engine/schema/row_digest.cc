@@ -16,6 +16,9 @@ void put_value(ByteBuffer& to, TypeKind kind, const Value& value) {
   switch (kind) {
     case TypeKind::kNumeric:
       return to.put<int128>(value.as_numeric());
+    case TypeKind::kDecimal:
+      to.put<uint8_t>(value.digits());
+      return to.put<int128>(value.as_numeric());
     case TypeKind::kInterval:
       return to.put<int128>(value.as_interval());
     case TypeKind::kChar:

@@ -42,6 +42,7 @@ Shape shape_of(const Type& type) {
     case TypeKind::kVarchar:
       return {2u + type.length, 2};
     case TypeKind::kDecimal:
+      return {24, 8};  // the number, and how many digits are after its point
     case TypeKind::kNull:
       break;
   }
@@ -181,6 +182,7 @@ Value RowLayout::get(const std::byte* image, ColumnId column) const {
     case TypeKind::kVarchar:
       return Value::of_text({reinterpret_cast<const char*>(at + 2), load<uint16_t>(at)});
     case TypeKind::kDecimal:
+      return Value::of_decimal(load<int128>(at), load<uint8_t>(at + 16));
     case TypeKind::kNull:
       break;
   }
@@ -227,6 +229,8 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
       return;
     }
     case TypeKind::kDecimal:
+      store(at, value.as_numeric());
+      return store<uint64_t>(at + 16, value.digits());
     case TypeKind::kNull:
       break;
   }

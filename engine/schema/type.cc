@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "engine/schema/text_form.h"
 
 namespace mneme {
 
@@ -26,6 +27,7 @@ std::string to_string(const Type& type) {
       case TypeKind::kChar:
         return type.length == 0 ? "char" : fmt::format("char({})", type.length);
       case TypeKind::kVarchar:
+        if (const char* name = form_name(type)) return name;
         if (type.is_text) return "text";
         return type.length == 0 ? "varchar" : fmt::format("varchar({})", type.length);
       case TypeKind::kTimestamp:

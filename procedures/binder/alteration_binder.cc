@@ -33,7 +33,7 @@ void add_column(const syntax::Alteration& alteration, const TableDefinition& tab
   }
   Column& column = columns[0];
   if (column.type.kind == TypeKind::kVarchar && column.type.length == 0)
-    column.type.length = added.unique.empty() ? kAssumedTextLength : kAssumedKeyLength;
+    column.type.length = assumed_length(column.type, !added.unique.empty());
   std::deque<std::string> strings;
   (void)initial_value(catalog, column, strings);
   if (const Result<ColumnId> made = catalog.add_column(id, column); !made)
@@ -109,6 +109,8 @@ void set_nullable(const syntax::Alteration& alteration, const TableDefinition& t
 
 // Returns whether PostgreSQL casts from the one type to the other where a value is assigned.
 bool is_assignable(const Type& from, const Type& to) {
+  const auto form = [](const Type& type) { return has_read_form(type) ? text_form(type) : TextForm::kNone; };
+  if (has_read_form(to)) return form(from) == form(to) || (is_json(from) && is_json(to));
   return from.kind == to.kind || (from.is_number() && to.is_number()) || (from.is_time() && to.is_time()) ||
          is_time_of_day_pair(from, to) || to.is_string();
 }
@@ -173,7 +175,7 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
   changed.initial = table.column(column).initial;
   if (changed.type.kind == TypeKind::kVarchar && changed.type.length == 0) {
     const auto in_key = [&](IndexId index) { return contains_column(catalog.index(index).columns, column); };
-    changed.type.length = std::ranges::any_of(table.indexes, in_key) ? kAssumedKeyLength : kAssumedTextLength;
+    changed.type.length = assumed_length(changed.type, std::ranges::any_of(table.indexes, in_key));
     if (former.is_string()) changed.type.length = std::max(changed.type.length, former.length);
   }
   if (changed.type.kind == TypeKind::kInterval && former.kind != TypeKind::kInterval) {
@@ -184,6 +186,20 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
                 "{} is in a key, and a key of intervals is not supported; drop its index or constraint first",
                 alteration.changed.text);
     }
+  }
+  const bool is_in_primary_key =
+      table.primary_key && contains_column(catalog.index(*table.primary_key).columns, column);
+  if (changed.type.kind == TypeKind::kDecimal && is_in_primary_key) {
+    refuse_as(sqlstate::kNotSupported, alteration.changed.where,
+              "{} is in the primary key, which may not be numeric without precision; use numeric(p,s)",
+              alteration.changed.text);
+  }
+  const bool is_in_key = std::ranges::any_of(
+      table.indexes, [&](IndexId index) { return contains_column(catalog.index(index).columns, column); });
+  if (is_json(changed.type) && is_in_key) {
+    refuse_as(sqlstate::kNotSupported, alteration.changed.where,
+              "{} is in a key, and a key of json is not supported; drop its index or constraint first",
+              alteration.changed.text);
   }
   check_conversion(alteration, former, changed.type);
   if (!changed.initial.empty()) {
@@ -344,7 +360,7 @@ void add_key(const syntax::Alteration& alteration, const TableDefinition& table,
     refuse_as(sqlstate::kInvalidTable, constraint.where,
               "multiple primary keys for table \"{}\" are not allowed", table.name);
   }
-  std::vector<ColumnId> key = bind_key(constraint.columns, table.columns);
+  std::vector<ColumnId> key = bind_primary_key(constraint.columns, table.columns);
   std::string name = primary_key_name(table.name, constraint, catalog);
   const Result<IndexId> added = catalog.add_primary_key(table.id, std::move(key), std::move(name));
   if (!added) refuse(constraint.where, "{}", added.error().message);

@@ -5,6 +5,7 @@
 
 #include "base/deep_stack.h"
 #include "base/utf8.h"
+#include "engine/schema/text_form.h"
 #include "procedures/binder/change_binder.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
@@ -68,8 +69,7 @@ class CallBinder {
   void know_parameter(const syntax::Expr& expr, Type type) {
     const VariableId own = names_.parameter(expr);
     if (names_.type_of(own).kind != TypeKind::kNull) return;
-    type.precision = 0;
-    type.length = 0;
+    type = without_modifiers(type);
     names_.set_parameter_type(own, type);
   }
 
@@ -101,9 +101,7 @@ class CallBinder {
     assign.where = value.where;
     // With its own digits and characters: PostgreSQL ignores the parameter's modifiers, so whether the value
     // is the same with them is looked at once it is known.
-    Type own = wanted;
-    own.precision = 0;
-    own.length = 0;
+    Type own = without_modifiers(wanted);
     if (own.kind == TypeKind::kNumeric) own.scale = static_cast<uint8_t>(decimals_of(value).count);
     assign.expr = convert_for_assignment(std::move(value), own, parameter.name);
     ConstantFolder(bound_.strings).fold_alone(*assign.expr);

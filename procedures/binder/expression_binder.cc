@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "engine/schema/text_form.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
@@ -105,7 +106,7 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
       if (query_ != nullptr) return query_->bind_array(expr, *this);
       refuse_as(sqlstate::kNotSupported, expr.where, "{} supported in queries alone",
                 expr.kind == syntax::ExprKind::kField ? "a field of a composite value is"
-                                                      : "operators on the bits of integers are");
+                                                      : "operators on bits and on json are");
     case syntax::ExprKind::kNamed:
       refuse_as(sqlstate::kUndefinedFunction, expr.where,
                 "no function here has a parameter named {}; write the arguments in their order", expr.text);
@@ -336,6 +337,8 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   if (expr.op == Op::kConcat) return bind_concat(expr);
   Expr left = bind(expr.args[0]);
   Expr right = bind(expr.args[1]);
+  if (expr.op == Op::kSubtract && is_form(left.type, TextForm::kJsonb))
+    return bind_form_operator("-", std::move(left), std::move(right), expr.where);
   switch (expr.op) {
     case Op::kAnd:
     case Op::kOr: {
@@ -395,11 +398,36 @@ Expr ExpressionBinder::bind_binary(const syntax::Expr& expr) {
   return result;
 }
 
+Expr ExpressionBinder::bind_form_operator(const std::string& name, Expr left, Expr right,
+                                          ir::SourceLocation where) {
+  const Type& type = has_read_form(left.type) ? left.type : right.type;
+  if (query_ == nullptr) {
+    refuse_as(sqlstate::kNotSupported, where, "the operator {} of {} is supported in queries alone", name,
+              to_string(type));
+  }
+  std::vector<Expr> args;
+  args.push_back(std::move(left));
+  args.push_back(std::move(right));
+  std::optional<Expr> result = query_->bind_form_call(name, args, where);
+  if (!result) {
+    refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {} {} {}",
+              message_name(args[0].type), name, message_name(args[1].type));
+  }
+  return *std::move(result);
+}
+
 Expr ExpressionBinder::bind_concat(const syntax::Expr& expr) {
   Expr left = bind(expr.args[0]);
   Expr right = bind(expr.args[1]);
   if (query_ != nullptr && (left.type.elements != TypeKind::kNull || right.type.elements != TypeKind::kNull))
     return query_->concat_arrays(std::move(left), std::move(right), expr.where);
+  const auto is_joined = [](const Expr& side, const Expr& other) {
+    const bool is_form_of_parts =
+        is_form(side.type, TextForm::kJsonb) || is_form(side.type, TextForm::kBytea);
+    return is_form_of_parts && (is_unknown(other) || text_form(side.type) == text_form(other.type));
+  };
+  if (is_joined(left, right) || is_joined(right, left))
+    return bind_form_operator("||", std::move(left), std::move(right), expr.where);
   if (query_ != nullptr) {
     left = with_own_digits_if_numeric(std::move(left));
     right = with_own_digits_if_numeric(std::move(right));
@@ -525,6 +553,12 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (query_ != nullptr) {
     if (std::optional<Expr> call = query_->bind_catalog_call(expr, *this)) return *std::move(call);
   }
+  if (query_ == nullptr && expr.text == "gen_random_uuid" && expr.args.empty() && names_.allows_sequences()) {
+    std::vector<Expr> args;
+    args.push_back(make(ExprKind::kConstant, kInt, expr.where));
+    args.back().constant = Value::of_int(0);
+    return nodes::make_call(ir::Function::kRandomUuid, kUuidType, std::move(args), expr.where);
+  }
   if (expr.text == "age" && expr.args.size() == 1) {
     std::vector<Expr> times;
     times.push_back(bind_reference(syntax::reference("", "current_date", expr.where)));
@@ -539,6 +573,10 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (query_ == nullptr || is_own_function(expr.text)) check_function(expr.text, expr.where);
   std::vector<Expr> args;
   for (const syntax::Expr& arg : in_order_of_parameters(expr)) args.push_back(bind(arg));
+  if (query_ != nullptr) {
+    if (std::optional<Expr> form = query_->bind_form_call(expr.text, args, expr.where))
+      return *std::move(form);
+  }
   if (query_ != nullptr) check_query_function(expr.text, args, expr.where);
   if (query_ != nullptr && (expr.text == "coalesce" || expr.text == "greatest" || expr.text == "least")) {
     std::vector<Expr*> results;
@@ -574,7 +612,7 @@ Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
     if (aggregate.kind == Kind::kSum) {
       const bool is_interval = type.kind == TypeKind::kInterval;
       if (!type.is_number() && !is_interval) refuse(expr.where, "sum() is for numbers and intervals");
-      if (is_interval) aggregate.type = Type{.kind = TypeKind::kInterval};
+      if (is_interval || type.kind == TypeKind::kDecimal) aggregate.type = Type{.kind = type.kind};
       if (type.kind == TypeKind::kBigInt) aggregate.type = numeric_type(0);
       if (type.kind == TypeKind::kNumeric) aggregate.type = numeric_type(type.scale);
       if (type.is_floating()) aggregate.type = type;

@@ -39,6 +39,10 @@ class QueryNames {
   virtual std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) = 0;
   // An array of values, a subscript of an array, a composite value's field, or a bit operator.
   virtual ir::Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) = 0;
+  // A function or an operator of values that are texts in one form (engine/schema/text_form.h), as
+  // length(bytea); nothing where there is none of the name for these types.
+  virtual std::optional<ir::Expr> bind_form_call(const std::string& name, std::vector<ir::Expr>& args,
+                                                 ir::SourceLocation where) = 0;
   // left || right, one of which is an array.
   virtual ir::Expr concat_arrays(ir::Expr left, ir::Expr right, ir::SourceLocation where) = 0;
   // A cast to a type that only such descriptions have: oid, name, regclass ...
@@ -82,6 +86,8 @@ class ExpressionBinder {
   std::optional<ir::Expr> bind_least_integer(const syntax::Expr& expr);
   ir::Expr bind_binary(const syntax::Expr& expr);
   ir::Expr bind_concat(const syntax::Expr& expr);
+  ir::Expr bind_form_operator(const std::string& name, ir::Expr left, ir::Expr right,
+                              ir::SourceLocation where);
   ir::Expr bind_case(const syntax::Expr& expr);
   ir::Expr bind_cast(const syntax::Expr& expr);
   ir::Expr bind_subscript(const syntax::Expr& expr);
@@ -98,6 +104,7 @@ class ExpressionBinder {
   // A call of a function whose body is an expression.
   ir::Expr bind_routine(const syntax::Expr& expr, const syntax::Procedure& routine);
   ir::Expr negate_if(bool negated, ir::Expr expr);
+  ir::Expr key_of_json(ir::Expr json);
   ir::Expr compare(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
   void spell_as_array(ir::Expr& literal, const ir::Expr& array);
   VariableId bind_array(const syntax::Expr& expr, std::string_view construct);

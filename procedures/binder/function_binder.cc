@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/schema/text_form.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
@@ -147,7 +148,18 @@ Expr to_number(Expr arg, std::string_view name) {
   return arg;
 }
 
+bool takes_bytea(std::string_view name) {
+  constexpr std::string_view kNames[] = {"length", "octet_length", "bit_length", "substring", "substr",
+                                         "btrim",  "ltrim",        "rtrim",      "trim",      "strpos"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 Expr to_text(Expr arg, std::string_view name) {
+  if (is_form(arg.type, TextForm::kBytea) && takes_bytea(name))
+    refuse_as(sqlstate::kNotSupported, arg.where, "{}() of bytea is not supported here", name);
+  if (has_read_form(arg.type))
+    refuse_as(sqlstate::kUndefinedFunction, arg.where, "function {}({}) does not exist", name,
+              to_string(arg.type));
   if (!is_unknown(arg) && !arg.type.is_string()) {
     refuse_as(sqlstate::kUndefinedFunction, arg.where, "{}() takes a string here; cast the {} to text", name,
               to_string(arg.type));
@@ -208,8 +220,26 @@ Expr bind_rounding(const Signature& signature, std::string_view name, std::vecto
   return make_call(signature.function, type, std::move(args), where);
 }
 
+// A byte takes two characters of a bytea's text, behind \x.
+Expr bind_length_of_bytea(Expr bytea, ir::SourceLocation where) {
+  const auto number = [&](int64_t value) {
+    Expr constant = make(ExprKind::kConstant, kInt, where);
+    constant.constant = Value::of_int(value);
+    return constant;
+  };
+  std::vector<Expr> text;
+  text.push_back(std::move(bytea));
+  Expr characters = make_call(Function::kOctetLength, kInt, std::move(text), where);
+  Expr digits = nodes::make_binary(Op::kSubtract, kInt, std::move(characters), number(2), where);
+  return nodes::make_binary(Op::kDivide, kInt, std::move(digits), number(2), where);
+}
+
 Expr bind_text_function(const Signature& signature, std::string_view name, std::vector<Expr> args,
                         ir::SourceLocation where) {
+  const bool is_length = signature.function == Function::kOctetLength ||
+                         (signature.function == Function::kLength && name == "length");
+  if (is_length && is_form(args[0].type, TextForm::kBytea))
+    return bind_length_of_bytea(std::move(args[0]), where);
   for (size_t i = 0; i < args.size(); ++i) {
     if (name == "substring" && i > 0 && is_unknown(args[i])) {
       refuse(args[i].where,

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/schema/text_form.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
@@ -104,6 +105,10 @@ class NamesInFunction final : public QueryNames {
   Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override {
     return outside_.bind_array(expr, binder);
   }
+  std::optional<Expr> bind_form_call(const std::string& name, std::vector<Expr>& args,
+                                     ir::SourceLocation where) override {
+    return outside_.bind_form_call(name, args, where);
+  }
   Expr concat_arrays(Expr left, Expr right, ir::SourceLocation where) override {
     return outside_.concat_arrays(std::move(left), std::move(right), where);
   }
@@ -162,9 +167,7 @@ Expr argument_for(Expr value, const Type& parameter, size_t number, const syntax
               "argument {} of {} {} is of type {}, and this is of type {}; write CAST(... AS {})", number,
               word, routine.name.text, type_name(parameter), type_name(value.type), to_string(parameter));
   }
-  Type own = parameter;
-  own.precision = 0;
-  own.length = 0;
+  Type own = without_modifiers(parameter);
   if (own.kind == TypeKind::kNumeric) {
     if (value.type.kind == TypeKind::kDecimal) return value;
     const Digits digits = decimals_of(value);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "engine/schema/text_form.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
@@ -135,11 +136,25 @@ void ExpressionBinder::spell_as_array(Expr& literal, const Expr& array) {
   literal = spell_array(std::move(literal), element_of(array.type));
 }
 
+// Two jsonb may be equal and written otherwise, as 1 and 1.0.
+Expr ExpressionBinder::key_of_json(Expr json) {
+  if (query_ == nullptr)
+    refuse_as(sqlstate::kNotSupported, json.where, "comparisons of jsonb are supported in queries alone");
+  const ir::SourceLocation where = json.where;
+  std::vector<Expr> args;
+  args.push_back(std::move(json));
+  return *query_->bind_form_call("mneme_json_key", args, where);
+}
+
 Expr ExpressionBinder::compare(Op op, Expr left, Expr right, ir::SourceLocation where) {
   check_arrays(op, left, right, where);
   spell_as_array(left, right);
   spell_as_array(right, left);
   unify_for_comparison(left, right, where, op);
+  if (is_form(left.type, TextForm::kJsonb) && is_form(right.type, TextForm::kJsonb)) {
+    left = key_of_json(std::move(left));
+    right = key_of_json(std::move(right));
+  }
   return nodes::make_binary(op, kBoolean, std::move(left), std::move(right), where);
 }
 
@@ -290,8 +305,7 @@ Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
   if (expr.args[1].kind == syntax::ExprKind::kParameter) {
     const VariableId parameter = names_.parameter(expr.args[1]);
     if (names_.type_of(parameter).kind == TypeKind::kNull && !is_unknown(left)) {
-      Type array = left.type;
-      array.length = array.precision = 0;
+      Type array = without_modifiers(left.type);
       array.is_array = true;
       names_.set_parameter_type(parameter, array);
     }

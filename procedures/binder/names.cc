@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "engine/schema/text_form.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/typing/conversion.h"
 
@@ -46,14 +47,13 @@ const std::map<std::string_view, TypeKind> kTypeNames = {
 const std::map<std::string_view, std::string_view> kTypeAdvice = {
     {"timetz", "use time, or timestamptz"},
     {"money", "use numeric(12,2)"},
-    {"bytea", "use varchar(n)"},
-    {"uuid", "use char(36)"},
-    {"json", "use a column for each field"},
-    {"jsonb", "use a column for each field"},
     {"name", "use varchar(63)"},
     {"bpchar", "use char(n)"},
     {"refcursor", "use FOR r IN SELECT ... LOOP"},
 };
+
+const std::map<std::string_view, Type> kFormTypes = {
+    {"uuid", kUuidType}, {"json", kJsonType}, {"jsonb", kJsonbType}, {"bytea", kByteaType}};
 
 // float(p): as many binary digits as a real has, or a double.
 void read_float(const syntax::TypeName& name, Type& type) {
@@ -67,8 +67,8 @@ void read_float(const syntax::TypeName& name, Type& type) {
 
 void read_numeric(const syntax::TypeName& name, Type& type) {
   if (name.modifiers.empty()) {
-    refuse_as(sqlstate::kNotSupported, name.where,
-              "numeric without precision is not supported: values have a fixed size; use numeric(p,s)");
+    type.kind = TypeKind::kDecimal;
+    return;
   }
   const uint32_t precision = name.modifiers[0];
   const uint32_t scale = name.modifiers.size() == 2 ? name.modifiers[1] : 0;
@@ -111,6 +111,14 @@ void read_string_type(const syntax::TypeName& name, Type& type) {
 }  // namespace
 
 Type read_plain_type(const syntax::TypeName& name) {
+  const auto form = kFormTypes.find(name.base);
+  if (form != kFormTypes.end()) {
+    if (!name.modifiers.empty())
+      refuse(name.where, "type modifier is not allowed for type \"{}\"", name.base);
+    Type type = form->second;
+    type.is_array = name.is_array;
+    return type;
+  }
   const auto found = kTypeNames.find(name.base);
   if (found == kTypeNames.end()) {
     const auto advice = kTypeAdvice.find(name.base);
@@ -121,7 +129,9 @@ Type read_plain_type(const syntax::TypeName& name) {
     refuse_as(
         sqlstate::kUndefinedObject, name.where,
         "the type {} is not supported; use smallint, int, bigint, numeric(p,s), real, double precision, "
-        "char(n), varchar(n), text, boolean, date, time, timestamp, timestamptz or interval",
+        "char(n), varchar(n), text, boolean, date, time, timestamp, timestamptz, interval, uuid, json, jsonb "
+        "or "
+        "bytea",
         name.base);
   }
   Type type;

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/schema/text_form.h"
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/plain_query.h"
 #include "procedures/typing/constant_folding.h"
 #include "procedures/typing/conversion.h"
+#include "procedures/values/decimal.h"
 
 namespace mneme {
 
@@ -74,12 +76,14 @@ Type result_type(const syntax::Procedure& routine, const Names& names) {
   Type type;
   if (routine.returns->table.empty() && routine.returns->modifiers.empty() &&
       (routine.returns->base == "numeric" || routine.returns->base == "decimal")) {
-    type = numeric_type(0);
+    const auto has_own_digits = [&](const syntax::Parameter& parameter) {
+      return names.read_parameter_type(parameter.type).kind == TypeKind::kDecimal;
+    };
+    type = std::ranges::any_of(routine.parameters, has_own_digits) ? kDecimalType : numeric_type(0);
   } else {
     type = names.read_type(*routine.returns);
   }
-  type.precision = 0;
-  type.length = 0;
+  type = without_modifiers(type);
   if (type.kind == TypeKind::kNumeric) type.scale = 0;
   return type;
 }
@@ -284,10 +288,7 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
     }
     ir::Expr value;
     if (parameter.out || given[i] == nullptr) {
-      Type own = type;
-      own.precision = 0;
-      own.length = 0;
-      value = make_null_of(own, where);
+      value = make_null_of(without_modifiers(type), where);
     } else {
       Names::Blocks around;
       if (is_default) around = names_.enter_routine(callee.name.text, where);
@@ -479,7 +480,9 @@ void ProcedureBinder::assign_result(const syntax::Expr& expr, Statements& out) {
     const Digits digits = decimals_of(value);
     const bool is_exact =
         value.type.is_integer() || value.type.kind == TypeKind::kNumeric || is_unknown(value);
-    if (digits.vary || !is_exact || (routine_->has_digits && digits.count != type.scale)) {
+    if (!routine_->has_digits && (value.type.kind == TypeKind::kDecimal || digits.vary)) {
+      type = kDecimalType;
+    } else if (digits.vary || !is_exact || (routine_->has_digits && digits.count != type.scale)) {
       refuse_as(
           sqlstate::kNotSupported, expr.where,
           "what function {} returns has the same digits after the point in each RETURN; write CAST(... AS "
@@ -487,7 +490,7 @@ void ProcedureBinder::assign_result(const syntax::Expr& expr, Statements& out) {
           name);
     }
     routine_->has_digits = true;
-    type.scale = static_cast<uint8_t>(digits.count);
+    if (type.kind == TypeKind::kNumeric) type.scale = static_cast<uint8_t>(digits.count);
     names_.set_parameter_type(routine_->result, type);
   }
   if (value.text_varies) names_.note_text_varies(routine_->result);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/schema/text_form.h"
 #include "procedures/binder/access_path.h"
 #include "procedures/binder/operation_binder.h"
 #include "procedures/ir/ir_walk.h"
@@ -118,9 +119,10 @@ void set_row_order(const Catalog& catalog, ir::Operation& operation) {
       operation.order_is_path_order && !operation.order.empty() && operation.order.front().descending;
 }
 
-// Intervals that are equal may be written differently, as 1 mon and 30 days are.
-static bool is_of_intervals(const Expr& expr) {
-  return expr.type.kind == TypeKind::kInterval;
+// Equal intervals may be written differently, as 1 mon and 30 days are, and so may equal numerics, as 1.5 and
+// 1.50.
+static bool has_several_texts(const Expr& expr) {
+  return expr.type.kind == TypeKind::kInterval || expr.type.kind == TypeKind::kDecimal;
 }
 
 void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
@@ -129,9 +131,9 @@ void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
     return aggregate.kind == ir::Aggregate::Kind::kSum && !aggregate.distinct &&
            aggregate.argument->type.is_floating();
   };
-  // min(), max() and DISTINCT take the first of equal intervals, and a sum may overflow on its way.
+  // min(), max() and DISTINCT take the first of equal ones, and a sum may overflow on its way.
   const auto takes_first = [](const ir::Aggregate& aggregate) {
-    return aggregate.argument && is_of_intervals(*aggregate.argument) &&
+    return aggregate.argument && has_several_texts(*aggregate.argument) &&
            aggregate.kind != ir::Aggregate::Kind::kCount;
   };
   const bool any_rounds = std::ranges::any_of(operation.aggregates, rounds);
@@ -141,14 +143,14 @@ void note_sums_by_chance(const Catalog& catalog, ir::Operation& operation) {
     if (table.primary_key || catalog.names_rows(catalog.index(access.path.index))) continue;
     operation.by_chance = fmt::format(
         "its {} as the rows of {} come, and the table has no primary key to order them",
-        any_rounds ? "sum() of a double precision rounds" : "aggregate takes the first of equal intervals",
+        any_rounds ? "sum() of a double precision rounds" : "aggregate takes the first of equal values",
         table.name);
   }
 }
 
 void note_groups_by_chance(const Catalog& catalog, ir::Operation& operation) {
   // Two zeros are one key, and two texts of it.
-  const auto has_forms = [](const Expr& key) { return key.type.is_floating() || is_of_intervals(key); };
+  const auto has_forms = [](const Expr& key) { return key.type.is_floating() || has_several_texts(key); };
   const auto key = std::ranges::find_if(operation.groups, has_forms);
   if (key == operation.groups.end()) return;
   for (const ir::TableAccess& access : operation.access) {
@@ -156,7 +158,10 @@ void note_groups_by_chance(const Catalog& catalog, ir::Operation& operation) {
     if (table.primary_key) continue;
     operation.by_chance = fmt::format(
         "{} are one group, which shows the first of them, and {} has no primary key to order its rows",
-        is_of_intervals(*key) ? "1 mon and 30 days" : "0 and -0", table.name);
+        key->type.kind == TypeKind::kInterval ? "1 mon and 30 days"
+        : has_several_texts(*key)             ? "1.5 and 1.50"
+                                              : "0 and -0",
+        table.name);
   }
 }
 
@@ -202,6 +207,14 @@ void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder
     if (key.kind == ExprKind::kConstant) {
       refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
     }
+    if (is_json(key.type)) {
+      const bool is_binary = is_form(key.type, TextForm::kJsonb);
+      refuse_as(is_binary ? sqlstate::kNotSupported : sqlstate::kUndefinedFunction, item.expr.where,
+                "{} type {}{}",
+                is_binary ? "ORDER BY is supported in queries alone of"
+                          : "could not identify an ordering operator for",
+                to_string(key.type), is_binary ? "" : "; cast it to jsonb");
+    }
     to.order.push_back({std::move(key), item.descending});
   }
 }
@@ -243,6 +256,9 @@ void OperationBinder::bind_groups(const syntax::Operation& from, ExpressionBinde
     }
   }
   for (const Expr& key : to.groups) {
+    if (is_form(key.type, TextForm::kJson))
+      refuse_as(sqlstate::kUndefinedFunction, key.where,
+                "could not identify an equality operator for type json; cast it to jsonb");
     ir::walk(key, [&](const Expr& part) {
       if (part.kind == ExprKind::kAggregate)
         refuse_as(sqlstate::kGrouping, part.where, "aggregate functions are not allowed in GROUP BY");

@@ -69,11 +69,16 @@ bool sizes_a_column(const syntax::Check& check, std::vector<Column>& columns) {
       call.args[0].kind == syntax::ExprKind::kReference && call.args[0].qualifier.empty();
   if (!is_length || bound.kind != syntax::ExprKind::kInteger) return false;
   const auto column = std::ranges::find(columns, call.args[0].text, &Column::name);
-  if (column == columns.end() || !column->type.is_text) return false;
+  if (column == columns.end() || !column->type.is_text || is_form(column->type, TextForm::kUuid))
+    return false;
   if (bound.text.size() > 5 || std::stoul(bound.text) > kLongestText || std::stoul(bound.text) == 0) {
     refuse(bound.where, "a text column's length is from 1 to {}", kLongestText);
   }
-  const auto length = static_cast<uint16_t>(std::stoul(bound.text));
+  auto length = static_cast<uint16_t>(std::stoul(bound.text));
+  if (is_form(column->type, TextForm::kBytea)) {
+    // Two characters a byte, behind \x.
+    length = static_cast<uint16_t>(std::min<size_t>(kLongestText, 2 + 2 * size_t{length}));
+  }
   if (check.name.empty() || length > kAssumedTextLength) column->type.length = length;
   return check.name.empty();
 }
@@ -90,7 +95,25 @@ std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std
           "a key of intervals is not supported: equal ones may be written differently; give it a column "
           "of what extract(epoch FROM ...) says");
     }
+    if (is_json(column->type)) {
+      const bool is_binary = is_form(column->type, TextForm::kJsonb);
+      refuse_as(is_binary ? sqlstate::kNotSupported : sqlstate::kUndefinedObject, name.where, "{}",
+                is_binary ? "a key of jsonb is not supported; give it a column of what it is found by"
+                          : "data type json has no default operator class for access method \"btree\"");
+    }
     key.push_back(ColumnId{static_cast<uint32_t>(column - columns.begin())});
+  }
+  return key;
+}
+
+std::vector<ColumnId> bind_primary_key(const std::vector<syntax::Name>& names,
+                                       const std::vector<Column>& columns) {
+  std::vector<ColumnId> key = bind_key(names, columns);
+  for (size_t i = 0; i < key.size(); ++i) {
+    if (columns[key[i].value].type.kind != TypeKind::kDecimal) continue;
+    refuse_as(sqlstate::kNotSupported, names[i].where,
+              "a primary key of numeric without precision is not supported: equal ones may be written "
+              "differently; use numeric(p,s)");
   }
   return key;
 }
@@ -329,10 +352,10 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
   };
   for (Column& column : columns) {
     if (column.type.kind == TypeKind::kVarchar && column.type.length == 0)
-      column.type.length = is_in_key(column.name) ? kAssumedKeyLength : kAssumedTextLength;
+      column.type.length = assumed_length(column.type, is_in_key(column.name));
   }
   std::vector<ColumnId> primary_key;
-  if (table.primary_key) primary_key = bind_key(table.primary_key->columns, columns);
+  if (table.primary_key) primary_key = bind_primary_key(table.primary_key->columns, columns);
   for (const ColumnId column : primary_key) columns[column.value].nullable = false;
   std::string key_name;
   if (table.primary_key) key_name = primary_key_name(table.name.text, *table.primary_key, catalog);

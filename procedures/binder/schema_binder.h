@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/schema/catalog.h"
+#include "engine/schema/text_form.h"
 #include "procedures/parser/syntax.h"
 
 namespace mneme {
@@ -16,6 +17,16 @@ namespace mneme {
 // where no CHECK (char_length(column) <= n) says otherwise; fewer in a key of the table's.
 inline constexpr uint16_t kAssumedTextLength = 255;
 inline constexpr uint16_t kAssumedKeyLength = 64;
+// A json or jsonb, and a bytea of 500 bytes, which takes two characters a byte.
+inline constexpr uint16_t kAssumedJsonLength = 2000;
+inline constexpr uint16_t kAssumedByteaLength = 1002;
+// The length of a string that is declared without one.
+inline uint16_t assumed_length(const Type& type, bool is_in_key) {
+  if (is_in_key) return kAssumedKeyLength;
+  return is_json(type)                     ? kAssumedJsonLength
+         : is_form(type, TextForm::kBytea) ? kAssumedByteaLength
+                                           : kAssumedTextLength;
+}
 
 void bind_table(const syntax::Table& table, Catalog& catalog);
 // The name of the index, which PostgreSQL's rule gives where the statement doesn't.

@@ -27,6 +27,8 @@ void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Co
 // does. One with a name is a constraint besides.
 bool sizes_a_column(const syntax::Check& check, std::vector<Column>& columns);
 std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std::vector<Column>& columns);
+std::vector<ColumnId> bind_primary_key(const std::vector<syntax::Name>& names,
+                                       const std::vector<Column>& columns);
 // Returns the name that is written for a key, or PostgreSQL's, which is free.
 std::string unique_name(const TableDefinition& table, const syntax::UniqueConstraint& constraint,
                         const Catalog& catalog);

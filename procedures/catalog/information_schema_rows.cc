@@ -40,7 +40,7 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
   if (column.type.is_string() && !column.type.is_text) {
     rows.set("character_maximum_length", int64_t{column.type.length});
     rows.set("character_octet_length", int64_t{column.type.length} * 4);
-  } else if (column.type.is_string()) {
+  } else if (column.type.is_string() && form_name(column.type) == nullptr) {
     rows.set("character_octet_length", int64_t{1} << 30);
   }
   const int64_t bits = column.type.kind == TypeKind::kSmallInt ? 16
@@ -55,6 +55,7 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
     rows.set("numeric_precision", int64_t{column.type.precision});
     rows.set("numeric_precision_radix", int64_t{10}).set("numeric_scale", int64_t{column.type.scale});
   }
+  if (column.type.kind == TypeKind::kDecimal) rows.set("numeric_precision_radix", int64_t{10});
   if (column.type.kind == TypeKind::kDate) rows.set("datetime_precision", int64_t{0});
   if (column.type.kind == TypeKind::kTimestamp || column.type.kind == TypeKind::kInterval ||
       column.type.kind == TypeKind::kTime) {
@@ -69,7 +70,11 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
       {TypeKind::kInterval, "interval"}, {TypeKind::kTime, "time"}};
   for (const auto& [kind, name] : kNames) {
     if (kind != column.type.kind) continue;
-    rows.set("udt_name", column.type.is_text ? "text" : column.type.is_zoned ? "timestamptz" : name);
+    const char* const form = form_name(column.type);
+    rows.set("udt_name", form != nullptr        ? form
+                         : column.type.is_text  ? "text"
+                         : column.type.is_zoned ? "timestamptz"
+                                                : name);
   }
 }
 

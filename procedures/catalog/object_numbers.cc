@@ -5,8 +5,12 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/memory/arena.h"
+#include "engine/schema/text_form.h"
+#include "procedures/parser/parser.h"
 #include "procedures/parser/syntax.h"
 #include "procedures/parser/written_names.h"
+#include "procedures/values/text_forms.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme::oids {
@@ -156,8 +160,14 @@ std::string formatted_type(int64_t type, int64_t modifier) {
       if (modifier < 4) return "numeric";
       return fmt::format("numeric({},{})", (modifier - 4) >> 16, (modifier - 4) & 0xffff);
     }
+    case 17:
+      return "bytea";
     case 114:
       return "json";
+    case 2950:
+      return "uuid";
+    case 3802:
+      return "jsonb";
     case 22:
       return "int2vector";
     case 30:
@@ -168,7 +178,7 @@ std::string formatted_type(int64_t type, int64_t modifier) {
       break;
   }
   for (const int64_t element :
-       {16, 20, 21, 23, 25, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1700}) {
+       {16, 17, 20, 21, 23, 25, 114, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1700, 2950, 3802}) {
     const std::optional<Type> plain = type_of_oid(static_cast<uint32_t>(element));
     if (!plain) continue;
     Type array = *plain;
@@ -312,6 +322,14 @@ std::string default_expression(const Column& column, std::string_view schema) {
   const std::string& text = column.initial;
   const bool is_quoted = text.size() > 1 && text.front() == '\'' && text.back() == '\'';
   if (is_quoted && column.type.kind == TypeKind::kChar) return text + "::bpchar";
+  if (is_quoted && has_read_form(column.type)) {
+    Arena arena;
+    SqlError error;
+    std::string_view read;
+    const syntax::Expr written = parse_expression(text);
+    if (written.kind == syntax::ExprKind::kString && read_form(column.type, written.text, arena, read, error))
+      return written_string(read) + "::" + form_name(column.type);
+  }
   if (is_quoted) return text + "::" + formatted_type(oid_of(column.type), -1);
   constexpr std::string_view kNext = "nextval('";
   if (text.starts_with(kNext) && text.ends_with("')"))

@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "procedures/values/array_text.h"
+#include "procedures/values/text_forms.h"
 
 namespace mneme {
 
@@ -69,9 +70,8 @@ bool unistr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
 }
 
 // The text's MD5 digest, as 32 hexadecimal digits (RFC 1321).
-bool md5_of(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+bool md5_of_bytes(std::string message, Arena& arena, Value& result) {
   constexpr std::array<uint32_t, 16> kTurns = {7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21};
-  std::string message(arguments[0].as_text());
   const uint64_t bits = uint64_t{message.size()} * 8;
   message.push_back('\x80');
   while (message.size() % 64 != 56) message.push_back('\0');
@@ -106,6 +106,14 @@ bool md5_of(Arguments arguments, Arena& arena, Value& result, SqlError&) {
     for (unsigned i = 0; i < 4; ++i) digits += fmt::format("{:02x}", (part >> (8 * i)) & 0xff);
   }
   return give_text(digits, arena, result);
+}
+
+bool md5_of(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+  return md5_of_bytes(std::string(arguments[0].as_text()), arena, result);
+}
+
+bool md5_of_bytea(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+  return md5_of_bytes(bytes_of_bytea(arguments[0].as_text()), arena, result);
 }
 
 bool is_unquoted_name(std::string_view name) {
@@ -333,17 +341,14 @@ bool random_number(Arguments, Arena&, Value& result, SqlError&) {
   return true;
 }
 
-bool random_uuid(Arguments, Arena& arena, Value& result, SqlError&) {
-  const uint64_t high = (generator()() & 0xffffffffffff0fff) | 0x4000;
-  const uint64_t low = (generator()() & 0x3fffffffffffffff) | 0x8000000000000000;
-  return give_text(fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff,
-                               high & 0xffff, low >> 48, low & 0xffffffffffff),
-                   arena, result);
+bool draw_uuid(Arguments, Arena& arena, Value& result, SqlError&) {
+  return give_text(random_uuid(), arena, result);
 }
 
 constexpr QueryFunction kTextFunctions[] = {
     {"unistr", 1, 1, {kWords}, kWords, unistr},
     {"md5", 1, 1, {kWords}, kWords, md5_of},
+    {"mneme_bytea_md5", 1, 1, {kByteaType}, kWords, md5_of_bytea},
     {"quote_literal", 1, 1, {kWords}, kWords, quote_literal},
     {"quote_nullable", 1, 1, {kWords}, kWords, quote_nullable, false},
     {"format",
@@ -393,7 +398,7 @@ constexpr QueryFunction kTextFunctions[] = {
     {"gcd", 2, 2, {kWhole, kWhole}, kWhole, gcd_of},
     {"lcm", 2, 2, {kWhole, kWhole}, kWhole, lcm_of},
     {"random", 0, 0, {}, kReal, random_number},
-    {"gen_random_uuid", 0, 0, {}, kWords, random_uuid},
+    {"gen_random_uuid", 0, 0, {}, kUuidType, draw_uuid},
 };
 
 }  // namespace
@@ -402,9 +407,10 @@ std::span<const QueryFunction> text_query_functions() {
   return kTextFunctions;
 }
 
-static std::array<std::span<const QueryFunction>, 6> all_query_functions() {
+static std::array<std::span<const QueryFunction>, 7> all_query_functions() {
   return {text_query_functions(),   pattern_query_functions(), array_query_functions(),
-          format_query_functions(), time_query_functions(),    number_query_functions()};
+          format_query_functions(), time_query_functions(),    number_query_functions(),
+          form_query_functions()};
 }
 
 size_t count_query_functions() {

@@ -41,7 +41,9 @@ void set_column(RowMaker& rows, int64_t relation, const Column& column, size_t n
   } else if (column.type.is_string() || column.type.is_array) {
     rows.set("attstorage", "x");
   }
-  if (column.type.is_string()) rows.set("attcollation", oids::kDefaultCollation);
+  if (is_form(column.type, TextForm::kUuid)) rows.set("attstorage", "p");
+  if (column.type.is_string() && form_name(column.type) == nullptr)
+    rows.set("attcollation", oids::kDefaultCollation);
   rows.add();
 }
 

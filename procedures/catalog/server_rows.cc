@@ -56,6 +56,8 @@ void types(const SystemCatalog&, RowMaker& rows) {
                               {1043, "varchar", -1, 1015, "S"},    {1114, "timestamp", 8, 1115, "D"},
                               {1184, "timestamptz", 8, 1185, "D"}, {700, "float4", 4, 1021, "N"},
                               {1082, "date", 4, 1182, "D"},        {1083, "time", 8, 1183, "D"},
+                              {17, "bytea", -1, 1001, "U"},        {114, "json", -1, 199, "U"},
+                              {2950, "uuid", 16, 2951, "U"},       {3802, "jsonb", -1, 3807, "U"},
                               {1186, "interval", 16, 1187, "T"},   {1700, "numeric", -1, 1231, "N"},
                               {2278, "void", 4, 0, "P"},           {2249, "record", -1, 0, "P"}};
   for (const Known& type : kKnown) {

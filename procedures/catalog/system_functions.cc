@@ -353,44 +353,6 @@ Value encoding_name(const SystemCatalog&, Arguments, Arena& arena) {
   return text_in(arena, "UTF8");
 }
 
-// What stands without quotes in an object of JSON.
-constexpr char kUnquoted = '\1';
-
-Value json_flag(const SystemCatalog&, Arguments arguments, Arena& arena) {
-  if (arguments[0].is_null()) return Value::null();
-  return text_in(arena,
-                 std::string(1, kUnquoted) + (arguments[0].as_text().starts_with('t') ? "true" : "false"));
-}
-Value json_number(const SystemCatalog&, Arguments arguments, Arena& arena) {
-  if (arguments[0].is_null()) return Value::null();
-  return text_in(arena, std::string(1, kUnquoted) + std::string(arguments[0].as_text()));
-}
-
-Value json_object(const SystemCatalog&, Arguments arguments, Arena& arena) {
-  std::string text = "{";
-  for (size_t i = 0; i + 1 < arguments.size(); i += 2) {
-    if (i > 0) text += ", ";
-    for (const size_t part : {i, i + 1}) {
-      if (part > i) text += " : ";
-      if (arguments[part].is_null()) {
-        text += "null";
-        continue;
-      }
-      if (arguments[part].as_text().starts_with(kUnquoted)) {
-        text += arguments[part].as_text().substr(1);
-        continue;
-      }
-      text += '"';
-      for (const char c : arguments[part].as_text()) {
-        if (c == '"' || c == '\\') text += '\\';
-        text += c;
-      }
-      text += '"';
-    }
-  }
-  return text_in(arena, text + "}");
-}
-
 Value serial_sequence(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (any_null(arguments)) return Value::null();
   const auto oid = catalog.find_object("regclass", std::string(arguments[0].as_text()));
@@ -490,15 +452,6 @@ constexpr Definition kDefinitions[] = {
     {"mneme_not", 1, {kNumber}, 1, kNumber, bits_not},
     {"mneme_left", 3, {kNumber, kNumber, kNumber}, 3, kNumber, bits_left},
     {"mneme_right", 3, {kNumber, kNumber, kNumber}, 3, kNumber, bits_right},
-    {"json_build_object",
-     0,
-     {kString, kString, kString, kString, kString, kString, kString, kString, kString, kString, kString,
-      kString, kString, kString, kString, kString},
-     16,
-     kJsonType,
-     json_object},
-    {"mneme_json_flag", 1, {kString}, 1, kString, json_flag},
-    {"mneme_json_number", 1, {kString}, 1, kString, json_number},
     {"pg_char_to_encoding", 1, {kString}, 1, kNumber, encoding_number},
     {"getdatabaseencoding", 0, {}, 0, kString, encoding_name},
     {"pg_tablespace_location", 1, {kNumber}, 1, kString, nothing},

@@ -56,6 +56,10 @@ const char* fault_of(const Type& type, const Value& value) {
       return fits_integer(type.kind, value.as_int()) ? nullptr : kOutOfRange;
     case TypeKind::kNumeric:
       return fits_numeric(type, value.as_numeric()) ? nullptr : "has too many digits";
+    case TypeKind::kDecimal:
+      return has_digits(value.as_numeric(), kMaxNumericPrecision) && value.digits() <= kMaxNumericPrecision
+                 ? nullptr
+                 : "has too many digits";
     case TypeKind::kReal:
       return is_real(value.as_double()) ? nullptr : "is no real";
     case TypeKind::kDouble:
@@ -74,7 +78,6 @@ const char* fault_of(const Type& type, const Value& value) {
       if (type.kind == TypeKind::kChar && text.ends_with(' ')) return "keeps the blanks at its end";
       return nullptr;
     }
-    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }
@@ -101,6 +104,7 @@ bool is_made_for(const Type& type, Value::Kind kind) {
     case TypeKind::kTime:
       return kind == Value::Kind::kInt;
     case TypeKind::kNumeric:
+    case TypeKind::kDecimal:
       return kind == Value::Kind::kNumeric;
     case TypeKind::kInterval:
       return kind == Value::Kind::kInterval;
@@ -110,7 +114,6 @@ bool is_made_for(const Type& type, Value::Kind kind) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return kind == Value::Kind::kText;
-    case TypeKind::kDecimal:
     case TypeKind::kNull:
       break;
   }
@@ -222,6 +225,9 @@ class Encoder {
         return put(static_cast<uint8_t>(value.as_bool()));
       case TypeKind::kNumeric:
         return put_numeric(value.as_numeric());
+      case TypeKind::kDecimal:
+        put_numeric(value.as_numeric());
+        return put(value.digits());
       case TypeKind::kInterval:
         return put_interval(interval_of(value));
       case TypeKind::kReal:
@@ -356,6 +362,12 @@ class Decoder {
         const int128 number = get_numeric(cursor_, minimal);
         if (!minimal) refuse("has a number in too many bytes");
         return Value::of_numeric(number);
+      }
+      case TypeKind::kDecimal: {
+        bool minimal = true;
+        const int128 number = get_numeric(cursor_, minimal);
+        if (!minimal) refuse("has a number in too many bytes");
+        return Value::of_decimal(number, cursor_.get<uint8_t>());
       }
       case TypeKind::kInterval: {
         const int64_t months = unzigzag(get_varint());

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/utf8.h"
+#include "engine/schema/text_form.h"
 #include "procedures/interpreter/call_codec.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/numeric.h"
@@ -43,9 +44,7 @@ void print_array(const Type& type, std::span<const Value> elements, Text& out) {
 constexpr std::string_view kCallBlanks = " \t\n\v\f\r";
 
 bool parse_scalar(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
-  Type own = type;
-  own.precision = 0;
-  own.length = 0;
+  Type own = without_modifiers(type);
   text.remove_prefix(std::min(type.is_number() ? text.find_first_not_of(kCallBlanks) : 0, text.size()));
   if (type.kind == TypeKind::kNumeric) {
     text = text.substr(0, text.find_last_not_of(kCallBlanks) + 1);

@@ -7,6 +7,7 @@
 #include "procedures/times/interval.h"
 #include "procedures/values/arithmetic.h"
 #include "procedures/values/comparison.h"
+#include "procedures/values/decimal.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/value_text.h"
 
@@ -72,6 +73,15 @@ bool OperationRunner::add_value(const Operation& operation, const Aggregate& agg
         into.double_sum = sum.as_double();
         return true;
       }
+      if (type.kind == TypeKind::kDecimal) {
+        if (into.extreme.is_null()) {
+          into.extreme = value;
+          return true;
+        }
+        return apply_decimal(ir::Op::kAdd, into.extreme, value, state_.arena, into.extreme,
+                             state_.context.error) ||
+               state_.raise(operation.where);
+      }
       if (type.kind == TypeKind::kInterval) {
         if (into.extreme.is_null()) {
           into.extreme = value;
@@ -86,11 +96,17 @@ bool OperationRunner::add_value(const Operation& operation, const Aggregate& agg
       (void)out_of_range(aggregate.type, state_.arena, state_.context.error);
       return state_.raise(operation.where);
     case Aggregate::Kind::kMin:
-      if (into.extreme.is_null() || compare_values(type.kind, value, into.extreme) < 0) into.extreme = value;
+    case Aggregate::Kind::kMax: {
+      const auto order = into.extreme.is_null() ? std::strong_ordering::equal
+                                                : compare_values(type.kind, value, into.extreme);
+      // Of equal numbers that are written differently the longest, in whatever order a replay reads them.
+      const bool is_longer =
+          type.kind == TypeKind::kDecimal && order == 0 && value.digits() > into.extreme.digits();
+      if (into.extreme.is_null() || is_longer ||
+          (aggregate.kind == Aggregate::Kind::kMin ? order < 0 : order > 0))
+        into.extreme = value;
       return true;
-    case Aggregate::Kind::kMax:
-      if (into.extreme.is_null() || compare_values(type.kind, value, into.extreme) > 0) into.extreme = value;
-      return true;
+    }
     case Aggregate::Kind::kCount:
     case Aggregate::Kind::kCountRows:
       return true;
@@ -105,8 +121,11 @@ bool OperationRunner::finish_aggregates(const Operation& operation) {
     AggregateState& state = aggregates_[i];
     if (aggregate.distinct) {
       const TypeKind kind = aggregate.argument->type.kind;
-      std::sort(state.distinct.begin(), state.distinct.end(),
-                [&](const Value& a, const Value& b) { return compare_values(kind, a, b) < 0; });
+      std::sort(state.distinct.begin(), state.distinct.end(), [&](const Value& a, const Value& b) {
+        const auto order = compare_values(kind, a, b);
+        // Of equal numbers the longest is kept.
+        return order == 0 && kind == TypeKind::kDecimal ? a.digits() > b.digits() : order < 0;
+      });
       const auto last =
           std::unique(state.distinct.begin(), state.distinct.end(),
                       [&](const Value& a, const Value& b) { return compare_values(kind, a, b) == 0; });
@@ -137,7 +156,7 @@ bool OperationRunner::finish_sum(const Operation& operation, const Aggregate& ag
     result = Value::null();
     return true;
   }
-  if (aggregate.type.kind == TypeKind::kInterval) {
+  if (aggregate.type.kind == TypeKind::kInterval || aggregate.type.kind == TypeKind::kDecimal) {
     result = state.extreme;
   } else if (aggregate.type.is_floating()) {
     result = Value::of_double(state.double_sum);

@@ -183,6 +183,8 @@ std::string_view function_text(Function function) {
       return "matches";
     case Function::kLike:
       return "like";
+    case Function::kRandomUuid:
+      return "gen_random_uuid";
     case Function::kNextValue:
       return "nextval";
     case Function::kCurrentValue:
@@ -270,6 +272,7 @@ std::string ExpressionPrinter::constant(const Expr& expr) const {
                          static_cast<int32_t>(parts >> 64), static_cast<int64_t>(parts));
     }
     case TypeKind::kDecimal:
+      return print_numeric(expr.constant.as_numeric(), expr.constant.digits()) + "::numeric";
     case TypeKind::kNull:
       break;
   }

@@ -145,6 +145,7 @@ enum class Function : uint8_t {
   kNextValue,       // nextval(args[0]): of a sequence, by its table's number; of sessions alone
   kCurrentValue,    // currval(args[0])
   kLastValue,       // lastval(); args[0]: 0
+  kRandomUuid,      // gen_random_uuid(); args[0]: 0
   kSetValue,        // setval(args[0], args[1] [, whether it has been drawn])
   kConcatFunction,  // concat(): NULL counts as ''
   kCardinality,     // of array variable `variable`; NULL for a NULL array

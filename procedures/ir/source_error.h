@@ -19,6 +19,7 @@ struct SourceError {
   std::string hint = {};
   // What PostgreSQL says of it, where that is less; its clients are shown `message` as the hint then.
   std::string client_message = {};
+  std::string detail = {};
 };
 
 template <typename... Args>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/schema/text_form.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/native/emitter_lookups.h"
 #include "procedures/native/emitter_statement.h"
@@ -126,34 +127,39 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
   return text + results + "  return true;\n}\n";
 }
 
-bool is_interval(const Type& type) {
-  return type.kind == TypeKind::kInterval;
+bool is_interpreted(const Type& type) {
+  return type.kind == TypeKind::kInterval || type.kind == TypeKind::kDecimal;
 }
 
-bool has_interval(const ir::Expr& whole) {
+bool needs_interpreted_type(const ir::Expr& whole) {
   bool any = false;
-  ir::walk(whole, [&](const ir::Expr& part) { any |= is_interval(part.type); });
+  ir::walk(whole, [&](const ir::Expr& part) {
+    any |= is_interpreted(part.type) || (part.kind == ir::ExprKind::kCast && has_read_form(part.type));
+  });
   return any;
 }
-bool has_interval(const std::optional<ir::Expr>& expr) {
-  return expr && has_interval(*expr);
+bool needs_interpreted_type(const std::optional<ir::Expr>& expr) {
+  return expr && needs_interpreted_type(*expr);
 }
 
-bool has_interval(std::span<const ir::Statement> statements) {
+bool needs_interpreted_type(std::span<const ir::Statement> statements) {
   return std::ranges::any_of(statements, [](const ir::Statement& statement) {
-    return has_interval(statement.expr) || has_interval(statement.limit) || has_interval(statement.step) ||
-           std::ranges::any_of(statement.args, [](const ir::Expr& arg) { return has_interval(arg); }) ||
-           has_interval(statement.body) || has_interval(statement.else_body);
+    return needs_interpreted_type(statement.expr) || needs_interpreted_type(statement.limit) ||
+           needs_interpreted_type(statement.step) ||
+           std::ranges::any_of(statement.args,
+                               [](const ir::Expr& arg) { return needs_interpreted_type(arg); }) ||
+           needs_interpreted_type(statement.body) || needs_interpreted_type(statement.else_body);
   });
 }
 
-// Whether the unit computes with intervals, which the interpreter alone does.
-bool has_interval(const NativeUnit& unit) {
+// Whether the unit computes with intervals or numerics of any digits, or reads a uuid, a json or a bytea: the
+// interpreter alone does so.
+bool needs_interpreted_type(const NativeUnit& unit) {
   const ir::Procedure& procedure = *unit.procedure;
-  bool any = has_interval(unit.body.statements);
-  for (const ir::Variable& variable : procedure.variables) any |= is_interval(variable.type);
+  bool any = needs_interpreted_type(unit.body.statements);
+  for (const ir::Variable& variable : procedure.variables) any |= is_interpreted(variable.type);
   for (const ir::Operation& operation : procedure.operations)
-    ir::for_each_expression(operation, [&](const ir::Expr& whole) { any |= has_interval(whole); });
+    ir::for_each_expression(operation, [&](const ir::Expr& whole) { any |= needs_interpreted_type(whole); });
   return any;
 }
 
@@ -188,7 +194,7 @@ std::string emit_cpp(const Program& program, const Schema& schema, std::span<con
   for (const TableDefinition& table : program.catalog.tables()) text += emit_table(schema, table);
   std::string functions;
   for (const NativeUnit& unit : units) {
-    if (has_interval(unit) || needs_interpreter(*unit.procedure, unit.body.statements)) {
+    if (needs_interpreted_type(unit) || needs_interpreter(*unit.procedure, unit.body.statements)) {
       functions += "    {nullptr, nullptr, nullptr, {}},\n";
       continue;
     }

@@ -451,7 +451,8 @@ matchOperator
 
 // All other operators, as PostgreSQL has them: on one level, from the left.
 concatenation
-  : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE | CONTAINS | CONTAINED | OVERLAPS | BEGINS_WITH) bitTerm)* ;
+  : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE | CONTAINS | CONTAINED | OVERLAPS | BEGINS_WITH
+            | JSON_VALUE | JSON_TEXT | JSON_PATH | JSON_PATH_TEXT | JSON_ERASE | HAS_KEY | HAS_ANY_KEY | HAS_ALL_KEYS) bitTerm)* ;
 
 bitTerm : (MATCHES | SQUARE_ROOT | CUBE_ROOT | AT_SIGN)* sum ;
 

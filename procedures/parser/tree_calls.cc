@@ -1,4 +1,7 @@
 // Calls of the syntax tree, and what is written in words of its own inside of their parentheses.
+#include <algorithm>
+#include <iterator>
+
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/tree_reader.h"
 
@@ -18,6 +21,38 @@ Expr read_argument(MnemeParser::ArgumentContext* context) {
 }
 
 namespace {
+
+// json_agg(x) and its kind are string_agg() of the texts that their values have in a json. The functions that
+// give these texts are query/form_binder.cc's.
+Expr of_texts(Expr call) {
+  struct Form {
+    std::string_view name;
+    size_t arguments;
+    const char* part;
+    const char* whole;
+  };
+  constexpr Form kForms[] = {{"json_agg", 1, "mneme_json_part", "mneme_json_list"},
+                             {"jsonb_agg", 1, "mneme_json_part", "mneme_jsonb_list"},
+                             {"json_object_agg", 2, "mneme_json_member", "mneme_json_object"},
+                             {"jsonb_object_agg", 2, "mneme_json_member", "mneme_jsonb_object"}};
+  const auto* const form = std::ranges::find(kForms, call.text, &Form::name);
+  if (form == std::end(kForms) || call.star || call.args.size() != form->arguments) return call;
+  const auto where = call.where;
+  std::string name = std::move(call.text);
+  std::vector<Expr> values(std::make_move_iterator(call.args.begin()),
+                           std::make_move_iterator(call.args.end()));
+  Expr separator = syntax::make_expression(ExprKind::kString, where);
+  separator.text = ", ";
+  call.text = "string_agg";
+  call.args.clear();
+  call.args.push_back(syntax::make_call(form->part, std::move(values), where));
+  call.args.push_back(std::move(separator));
+  std::vector<Expr> parts;
+  parts.push_back(std::move(call));
+  Expr whole = syntax::make_call(form->whole, std::move(parts), where);
+  whole.column_name = std::move(name);
+  return whole;
+}
 
 Expr read_call(MnemeParser::CallContext* context) {
   Expr expr = syntax::make_expression(ExprKind::kCall, location(context));
@@ -66,7 +101,7 @@ Expr read_call(MnemeParser::CallContext* context) {
     expr.within_group = true;
   }
   if (context->over()) expr.window = std::make_shared<const syntax::Window>(read_window(context->over()));
-  return expr;
+  return of_texts(std::move(expr));
 }
 
 // extract(unit FROM time) is a call with the unit as a quoted word.

@@ -1,8 +1,12 @@
 // SelectBinder's arrays, composite values and bits: what functions of the provider compute, as no procedure
 // has them.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "engine/schema/text_form.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 #include "procedures/typing/conversion.h"
@@ -212,6 +216,16 @@ Expr SelectBinder::bind_bits(const syntax::Expr& expr, ExpressionBinder& binder)
   const bool shifts = expr.text == "<<" || expr.text == ">>";
   std::vector<Expr> args;
   for (const syntax::Expr& arg : expr.args) args.push_back(binder.bind(arg));
+  if (std::optional<Expr> form = bind_form_call(expr.text, args, expr.where)) return *std::move(form);
+  constexpr std::array<std::string_view, 8> kOfJson = {"->", "->>", "#>", "#>>", "#-", "?", "?|", "?&"};
+  if (std::ranges::find(kOfJson, expr.text) != kOfJson.end()) {
+    const auto shown = [](const Expr& arg) { return is_unknown(arg) ? "unknown" : message_name(arg.type); };
+    throw SourceError{
+        expr.where,
+        fmt::format("operator does not exist: {} {} {}", shown(args[0]), expr.text, shown(args[1])),
+        sqlstate::kUndefinedFunction,
+        "No operator matches the given name and argument types. You might need to add explicit type casts."};
+  }
   if (expr.text == "@>" || expr.text == "<@" || expr.text == "&&") {
     const bool is_array =
         args[0].type.elements != TypeKind::kNull || args[1].type.elements != TypeKind::kNull;

@@ -37,7 +37,11 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
     const bool is_spelled = is_vector(type) || is_name(type) || type.precision == kOidArrayPrecision ||
                             elements == TypeKind::kDecimal || elements == TypeKind::kNumeric;
     if (elements != TypeKind::kNull && !is_spelled)
-      type = Type{.kind = elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned};
+      type = Type{.kind = elements,
+                  .is_array = true,
+                  .precision = has_read_form(element_of(type)) ? type.precision : uint8_t{0},
+                  .is_text = true,
+                  .is_zoned = type.is_zoned};
     bound->columns.push_back({column.name, type, column.origin});
   }
   return bound;

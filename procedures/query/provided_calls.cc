@@ -91,6 +91,8 @@ Expr type_of(const Expr& value, ir::SourceLocation where) {
     if (is_unknown(value)) return "unknown";
     if (value.type == kOidType) return "oid";
     if (value.type == kNameType) return "name";
+    if (form_name(value.type) != nullptr && value.type.elements == TypeKind::kNull)
+      return form_name(value.type);
     const TypeKind kind = value.type.elements != TypeKind::kNull ? value.type.elements : value.type.kind;
     const bool is_array = value.type.elements != TypeKind::kNull || value.type.is_array;
     switch (kind) {
@@ -151,19 +153,14 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
       refuse_as(sqlstate::kDatatypeMismatch, where,
                 "could not determine polymorphic type because input has type unknown");
     }
-    const bool is_json_value = name == "json_build_object" && i % 2 == 1 && !is_unknown(arg);
-    if (is_json_value && (arg.type.kind == TypeKind::kBoolean || arg.type.is_number())) {
-      const char* const unquoted =
-          arg.type.kind == TypeKind::kBoolean ? "mneme_json_flag" : "mneme_json_number";
-      std::vector<Expr> value;
-      value.push_back(convert_to_output(std::move(arg), name));
-      arg = call_provided(unquoted, std::move(value), where);
-    }
     if (is_unknown(arg)) {
       arg = convert_explicitly(std::move(arg), wanted);
     } else if (wanted.elements != TypeKind::kNull && arg.type.elements == TypeKind::kNull) {
       refuse_as(sqlstate::kUndefinedFunction, where, "function {}({}) does not exist: it takes an array",
                 name, to_string(arg.type));
+    } else if (has_read_form(wanted) && text_form(arg.type) != text_form(wanted)) {
+      refuse_as(sqlstate::kUndefinedFunction, where, "function {}({}) does not exist", name,
+                message_name(arg.type));
     } else if (wanted.is_string() && arg.type.kind == TypeKind::kBoolean) {
       arg = convert_to_output(std::move(arg), name);
     } else if (arg.type.kind == TypeKind::kChar && (name == "concat_ws" || name == "format")) {
@@ -314,6 +311,7 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
   if (call.text == "date_trunc" && call.args.size() == 3) return binder.bind(truncation_in_zone(call));
   if (is_window_function(call.text))
     refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
+  if (std::optional<Expr> json = bind_json_maker(call, binder)) return json;
   if (call.text == "pg_typeof" && call.args.size() == 1)
     return type_of(binder.bind(call.args[0]), call.where);
   if (binder_.provider_ != nullptr && call.text == "sqrt" && call.args.size() == 1 && !call.star &&
@@ -335,6 +333,7 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
     return std::nullopt;
   std::vector<Expr> args;
   for (const syntax::Expr& arg : in_order_of_parameters(call)) args.push_back(binder.bind(arg));
+  if (std::optional<Expr> form = bind_form_call(call.text, args, call.where)) return form;
   if (is_pattern) return call_provided("mneme_substring", std::move(args), call.where);
   if (formats) return bind_to_char(std::move(args), call.where);
   if (call.text == "date_bin" && (args[1].type.is_zoned || args[2].type.is_zoned))

@@ -47,6 +47,10 @@ class NoColumns final : public QueryNames {
   Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override {
     return queries_.bind_array(expr, binder);
   }
+  std::optional<Expr> bind_form_call(const std::string& name, std::vector<Expr>& args,
+                                     ir::SourceLocation where) override {
+    return queries_.bind_form_call(name, args, where);
+  }
   Expr concat_arrays(Expr left, Expr right, ir::SourceLocation where) override {
     return queries_.concat_arrays(std::move(left), std::move(right), where);
   }

@@ -199,6 +199,7 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
 
   auto plan = std::make_unique<QueryPlan>();
   select_->distinct = core.distinct && core.distinct_on.empty();
+  if (select_->distinct) std::ranges::for_each(select_->outputs, require_equality);
   if (!core.distinct_on.empty()) bind_distinct_on(core);
   if (ordered != nullptr) bind_sort(*ordered, *plan, core);
   select_->grouped = core.has_group || having || !select_->aggregates.empty();
@@ -344,6 +345,7 @@ Expr SelectBinder::bind_group_key(const syntax::Expr& item) {
     if (is_window_result(part))
       refuse_as(sqlstate::kWindowing, item.where, "window functions are not allowed in GROUP BY");
   });
+  require_equality(*key);
   return *std::move(key);
 }
 
@@ -415,10 +417,31 @@ uint32_t SelectBinder::output_for(const syntax::Expr& expr, const syntax::Select
   return static_cast<uint32_t>(select_->outputs.size() - 1);
 }
 
+// A jsonb is ordered by another text than it prints.
+uint32_t SelectBinder::ordered_output(uint32_t column, const syntax::SelectCore& core,
+                                      ir::SourceLocation where) {
+  const Expr& output = select_->outputs[column];
+  if (is_form(output.type, TextForm::kJson)) {
+    refuse_as(sqlstate::kUndefinedFunction, where,
+              "could not identify an ordering operator for type json; cast it to jsonb");
+  }
+  if (!is_form(output.type, TextForm::kJsonb) || (core.distinct && core.distinct_on.empty())) return column;
+  std::vector<Expr> args;
+  args.push_back(output);
+  select_->outputs.push_back(binder_.finish(call_provided("mneme_json_key", std::move(args), where)));
+  return static_cast<uint32_t>(select_->outputs.size() - 1);
+}
+
+void SelectBinder::require_equality(const Expr& expr) {
+  if (!is_form(expr.type, TextForm::kJson)) return;
+  refuse_as(sqlstate::kUndefinedFunction, expr.where,
+            "could not identify an equality operator for type json; cast it to jsonb");
+}
+
 void SelectBinder::bind_sort(const Query& ordered, QueryPlan& plan, const syntax::SelectCore& core) {
   clause_ = "ORDER BY";
   for (const syntax::OrderItem& item : ordered.order) {
-    const uint32_t column = output_for(item.expr, core, "ORDER BY");
+    const uint32_t column = ordered_output(output_for(item.expr, core, "ORDER BY"), core, item.expr.where);
     plan.sort.push_back({column, select_->outputs[column].type.kind, item.descending,
                          item.nulls_first.value_or(item.descending)});
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/schema/text_form.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/query/query_binder.h"
 
@@ -60,6 +61,8 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   ir::Expr bind_query(const syntax::Expr& expr) override;
   std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override;
   ir::Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override;
+  std::optional<ir::Expr> bind_form_call(const std::string& name, std::vector<ir::Expr>& args,
+                                         ir::SourceLocation where) override;
   ir::Expr concat_arrays(ir::Expr left, ir::Expr right, ir::SourceLocation where) override;
   std::optional<ir::Expr> bind_catalog_cast(const syntax::Expr& cast, ExpressionBinder& binder) override;
 
@@ -68,6 +71,13 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   using Conditions = std::vector<ir::Expr>;
 
   ir::Expr call_provided(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
+  ir::Expr json_of(ir::Expr value, ir::SourceLocation where);
+  ir::Expr json_member(ir::Expr key, ir::Expr value, std::string_view colon, ir::SourceLocation where);
+  std::optional<ir::Expr> bind_json_maker(const syntax::Expr& call, ExpressionBinder& binder);
+  std::optional<ir::Expr> bind_json_operator(const std::string& name, std::vector<ir::Expr>& args,
+                                             ir::SourceLocation where);
+  std::optional<ir::Expr> bind_bytea_call(const std::string& name, std::vector<ir::Expr>& args,
+                                          ir::SourceLocation where);
   ir::Expr bind_zoned_time(const syntax::Expr& call, ExpressionBinder& binder);
   ir::Expr bind_to_char(std::vector<ir::Expr> args, ir::SourceLocation where);
   ir::Expr bind(const syntax::Expr& expr);
@@ -84,6 +94,8 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   void bind_function_table(const syntax::FromItem& item, FromStep& step);
   FromStep::SetFunction bind_set_function(const std::string& name, std::span<const syntax::Expr> args,
                                           ir::SourceLocation where);
+  FromStep::SetFunction bind_json_rows(const char* list, bool is_text, const std::string& name,
+                                       std::span<const syntax::Expr> args, ir::SourceLocation where);
   FromStep::SetFunction bind_series_of_times(std::vector<ir::Expr> args);
   ir::Expr bind_set_item(const syntax::Expr& call);
   ir::Expr bind_item(const syntax::Expr& expr);
@@ -115,6 +127,8 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   ir::Expr bind_group_key(const syntax::Expr& item);
   void bind_grouping();
   void bind_sort(const syntax::Query& ordered, QueryPlan& plan, const syntax::SelectCore& core);
+  uint32_t ordered_output(uint32_t column, const syntax::SelectCore& core, ir::SourceLocation where);
+  static void require_equality(const ir::Expr& expr);
   SortKey sort_key(const syntax::OrderItem& item, const syntax::SelectCore& core);
   uint32_t output_for(const syntax::Expr& expr, const syntax::SelectCore& core, std::string_view clause);
   void bind_distinct_on(const syntax::SelectCore& core);

@@ -33,10 +33,58 @@ bool is_series_of_times(std::span<const Expr> args) {
 // No table is a partition of another.
 constexpr std::string_view kPartitionAncestors = "pg_partition_ancestors";
 
+namespace {
+
+// The functions that give the parts of a json, each as unnest() of a list of them. `second`: that of a second
+// column.
+struct JsonRows {
+  std::string_view name;
+  const char* list;
+  bool is_text;
+  const char* second = nullptr;
+};
+constexpr JsonRows kJsonRows[] = {{"json_array_elements", "mneme_json_elements", false},
+                                  {"jsonb_array_elements", "mneme_json_elements", false},
+                                  {"json_array_elements_text", "mneme_json_element_texts", true},
+                                  {"jsonb_array_elements_text", "mneme_json_element_texts", true},
+                                  {"json_object_keys", "mneme_json_keys", true},
+                                  {"jsonb_object_keys", "mneme_json_keys", true},
+                                  {"json_each", "mneme_json_keys", true, "mneme_json_values"},
+                                  {"jsonb_each", "mneme_json_keys", true, "mneme_json_values"},
+                                  {"json_each_text", "mneme_json_keys", true, "mneme_json_value_texts"},
+                                  {"jsonb_each_text", "mneme_json_keys", true, "mneme_json_value_texts"}};
+
+const JsonRows* json_rows(std::string_view name) {
+  const auto* const found = std::ranges::find(kJsonRows, name, &JsonRows::name);
+  return found == std::end(kJsonRows) ? nullptr : found;
+}
+
+}  // namespace
+
 bool is_set_function(const std::string& name) {
-  return name == "generate_series" || name == "unnest" || name == "generate_subscripts" ||
-         name == "regexp_split_to_table" || name == "string_to_table" || name == "regexp_matches" ||
-         name == kPartitionAncestors || name == syntax::kExpandArray;
+  return json_rows(name) != nullptr || name == "generate_series" || name == "unnest" ||
+         name == "generate_subscripts" || name == "regexp_split_to_table" || name == "string_to_table" ||
+         name == "regexp_matches" || name == kPartitionAncestors || name == syntax::kExpandArray;
+}
+
+FromStep::SetFunction SelectBinder::bind_json_rows(const char* list, bool is_text, const std::string& name,
+                                                   std::span<const syntax::Expr> args,
+                                                   ir::SourceLocation where) {
+  const Type type = name.starts_with("jsonb") ? kJsonbType : kJsonType;
+  const auto refuse_call = [&](std::string_view types) {
+    refuse_as(sqlstate::kUndefinedFunction, where, "function {}({}) does not exist", name, types);
+  };
+  if (args.size() != 1 || binder_.provider_ == nullptr) refuse_call(args.empty() ? "" : "...");
+  Expr json = bind(args[0]);
+  if (is_unknown(json)) json = convert_explicitly(std::move(json), type);
+  if (!is_form(json.type, text_form(type))) refuse_call(message_name(json.type));
+  binder_.bound_.makes_rows = true;
+  FromStep::SetFunction function{FromStep::SetFunction::Kind::kElements, {}, is_text ? text_type() : type};
+  std::vector<Expr> parts;
+  parts.push_back(std::move(json));
+  Expr array = call_provided(list, std::move(parts), where);
+  function.args.push_back(binder_.finish(convert_explicitly(std::move(array), text_type())));
+  return function;
 }
 
 FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
@@ -51,6 +99,13 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
       arg.constant = Value::of_int(bound);
     }
     return none;
+  }
+  if (const JsonRows* json = json_rows(name)) {
+    if (json->second != nullptr) {
+      refuse_as(sqlstate::kNotSupported, where,
+                "{}() is supported in FROM alone; write SELECT * FROM {}(...)", name, name);
+    }
+    return bind_json_rows(json->list, json->is_text, name, args, where);
   }
   // These are unnest() of a function that gives an array.
   if (name == "regexp_split_to_table" || name == "string_to_table") {
@@ -187,11 +242,22 @@ void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
   step.source = FromStep::Source::kSets;
   // unnest() of several arrays is as many functions side by side.
   const bool are_several = item.name.text == "unnest" && item.args.size() > 1;
-  const size_t count = are_several ? item.args.size() : 1;
+  const JsonRows* const json = json_rows(item.name.text);
+  const bool has_two = json != nullptr && json->second != nullptr;
+  const size_t count = are_several ? item.args.size() : has_two ? 2 : 1;
   for (size_t i = 0; i < count; ++i) {
     const std::span<const syntax::Expr> args(item.args);
-    step.sets.push_back(
-        bind_set_function(item.name.text, are_several ? args.subspan(i, 1) : args, item.name.where));
+    if (has_two && args.empty())
+      refuse_as(sqlstate::kUndefinedFunction, item.name.where, "function {}() does not exist",
+                item.name.text);
+    if (has_two) {
+      const bool is_text = i == 0 || item.name.text.ends_with("_text");
+      step.sets.push_back(
+          bind_json_rows(i == 0 ? json->list : json->second, is_text, item.name.text, args, item.name.where));
+    } else {
+      step.sets.push_back(
+          bind_set_function(item.name.text, are_several ? args.subspan(i, 1) : args, item.name.where));
+    }
     for (const Expr& arg : step.sets.back().args) {
       step.is_lateral |= names_slot(arg);
       mark_slots(arg);
@@ -201,9 +267,23 @@ void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
   std::vector<Column> columns = {{name, step.sets[0].result}};
   for (size_t i = 1; i < count; ++i) columns.push_back({item.name.text, step.sets[i].result});
   if (are_several) columns[0].name = item.name.text;
+  const bool is_named_value =
+      json != nullptr && !has_two && item.name.text.find("_elements") != std::string::npos;
+  if (has_two) {
+    columns[0].name = "key";
+    columns[1].name = "value";
+  }
+  if (is_named_value) columns[0].name = "value";
   step.with_ordinality = item.with_ordinality;
   if (item.with_ordinality) columns.push_back({"ordinality", Type{.kind = TypeKind::kBigInt}});
   add_columns(item, step, columns);
+  // The table's name alone means its only column.
+  if (is_named_value) {
+    scope_.add({.source = step.name,
+                .name = step.name,
+                .expr = output_column(step.slots.begin, columns[0].type, item.where),
+                .is_system = true});
+  }
 }
 
 // Functions in the select list that give rows: all of them side by side, for each row of FROM.

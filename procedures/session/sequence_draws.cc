@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "procedures/ir/sql_error.h"
+#include "procedures/values/text_forms.h"
 
 namespace mneme {
 
@@ -34,11 +35,15 @@ bool SequenceDraws::apply(ir::Function function, TableId sequence, std::span<con
   if (kept_ != nullptr && gives_again_) {
     CHECK(!kept_->empty());
     result = kept_->front();
+    if (result.kind() == Value::Kind::kText) result = Value::of_text(context.arena.copy(result.as_text()));
     kept_->pop_front();
     return true;
   }
   if (!draw(function, sequence, args, context, result)) return false;
-  if (kept_ != nullptr) kept_->push_back(result);
+  if (kept_ == nullptr) return true;
+  kept_->push_back(result);
+  if (result.kind() == Value::Kind::kText)
+    kept_->back() = Value::of_text(kept_texts_.emplace_back(result.as_text()));
   return true;
 }
 
@@ -54,6 +59,10 @@ bool SequenceDraws::draw(ir::Function function, TableId sequence, std::span<cons
   if (is_read_only_ && (is_draw || function == ir::Function::kSetValue)) {
     return fail(context.error, context.arena, kReadOnly, "cannot execute {}() in a read-only transaction",
                 is_draw ? "nextval" : "setval");
+  }
+  if (function == ir::Function::kRandomUuid) {
+    result = Value::of_text(context.arena.copy(random_uuid()));
+    return true;
   }
   if (is_draw) return next(sequence, context, result);
   if (function == ir::Function::kSetValue) return set(sequence, args, context, result);

@@ -1,5 +1,5 @@
 // Sequence draws: nextval(), currval(), lastval() and setval() of one session: numbers from the database's
-// counters, and the sequences' rows, which its transaction writes.
+// counters, and the sequences' rows, which its transaction writes; and gen_random_uuid().
 //
 // Flow        expression.h -> apply() -> engine/transaction/number_sources.h, and the row through the
 //             transaction -> committed() after its commit, or rolled_back()
@@ -31,7 +31,10 @@ class SequenceDraws final : public Sequences {
 
   // The transaction has ended so. What it wrote of sequences counts, or does not.
   void committed();
-  void rolled_back() { written_.clear(); }
+  void rolled_back() {
+    written_.clear();
+    kept_texts_.clear();
+  }
   // The transaction goes on from a savepoint: what it wrote of sequences since is written once more. False:
   // another transaction is in the way.
   [[nodiscard]] bool went_back();
@@ -71,6 +74,7 @@ class SequenceDraws final : public Sequences {
   std::vector<Written> written_;
   std::deque<Value>* kept_ = nullptr;
   bool gives_again_ = false;
+  std::deque<std::string> kept_texts_;    // of the transaction
   std::map<std::string, int64_t> drawn_;  // by sequence: the last one, for currval()
   std::string last_drawn_;                // the sequence, for lastval()
 };

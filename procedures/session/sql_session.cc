@@ -64,6 +64,7 @@ StatementResult failure_of(const SourceError& error) {
       fmt::format("line {}:{}: {}", error.where.line, error.where.column, error.message));
   result.where = error.where;
   result.hint = error.hint;
+  result.detail = error.detail;
   result.client_message = error.client_message;
   return result;
 }

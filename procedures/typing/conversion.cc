@@ -7,10 +7,12 @@
 
 #include "base/memory/arena.h"
 #include "base/utf8.h"
+#include "engine/schema/text_form.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/numeric.h"
+#include "procedures/values/text_forms.h"
 #include "procedures/values/type_oids.h"
 #include "procedures/values/value_text.h"
 
@@ -32,6 +34,7 @@ bool fold(Expr& expr, const Type& target) {
     return true;
   }
   if (expr.type.is_string() && target.is_string()) {
+    if (has_read_form(target)) return false;
     std::string_view text = expr.constant.as_text();
     if (target.kind == TypeKind::kChar) text = text.substr(0, text.find_last_not_of(' ') + 1);
     if (target.length != 0 && count_characters(text) > target.length) return false;
@@ -73,6 +76,16 @@ bool fold(Expr& expr, const Type& target) {
   return true;
 }
 
+// Whether a string is read into the target's form, as it may have another one.
+bool is_read_anew(const Type& from, const Type& target) {
+  return has_read_form(target) && (text_form(from) != text_form(target) || from.elements != TypeKind::kNull);
+}
+
+// Whether PostgreSQL assigns a string of the one type to the other: any to text, json to jsonb and back.
+bool is_assigned(const Type& from, const Type& target) {
+  return !is_read_anew(from, target) || (is_json(from) && is_json(target));
+}
+
 Expr make_cast(Expr expr, const Type& target, bool is_explicit) {
   Expr cast;
   cast.kind = ExprKind::kCast;
@@ -81,6 +94,23 @@ Expr make_cast(Expr expr, const Type& target, bool is_explicit) {
   cast.explicit_cast = is_explicit;
   cast.args.push_back(std::move(expr));
   return cast;
+}
+
+// A literal that is written otherwise than its form is read as the statement runs.
+Expr read_form_literal(Expr expr, const Type& type) {
+  Arena arena;
+  SqlError error;
+  std::string_view read;
+  const std::string_view text = expr.constant.as_text();
+  if (!read_form(type, text, arena, read, error)) {
+    SourceError failure{expr.where, std::string(error.message), error.sqlstate};
+    failure.detail = error.detail;
+    throw failure;
+  }
+  expr.type = type;
+  if (read == text) return expr;
+  expr.type = text_type();
+  return make_cast(std::move(expr), type, true);
 }
 
 bool is_decimal(std::string_view text) {
@@ -128,7 +158,7 @@ Type array_type_of(const Type& element) {
   Type array = text_type();
   array.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
   array.is_zoned = element.is_zoned;
-  if (is_name(element)) array.precision = element.precision;
+  if (is_name(element) || has_read_form(element)) array.precision = element.precision;
   if (element == kOidType) array.precision = kOidArrayPrecision;
   return array;
 }
@@ -140,15 +170,19 @@ bool has_same_elements(const Type& a, const Type& b) {
            : kind == TypeKind::kDecimal ? TypeKind::kNumeric
                                         : kind;
   };
-  return group(a.elements) == group(b.elements) && a.is_zoned == b.is_zoned;
+  const auto form = [](const Type& array) { return has_read_form(element_of(array)) ? array.precision : 0; };
+  return group(a.elements) == group(b.elements) && a.is_zoned == b.is_zoned && form(a) == form(b);
 }
 
 Type element_of(const Type& array) {
   switch (array.elements) {
     case TypeKind::kNull:
     case TypeKind::kVarchar:
-    case TypeKind::kChar:
-      return text_type();
+    case TypeKind::kChar: {
+      Type element = array;
+      element.elements = TypeKind::kNull;
+      return has_read_form(element) ? element : text_type();
+    }
     case TypeKind::kNumeric:
     case TypeKind::kDecimal:
       return kDecimalType;
@@ -180,6 +214,7 @@ Expr convert(Expr expr, const Type& target) {
         break;
       case TypeKind::kChar:
       case TypeKind::kVarchar:
+        if (is_read_anew(from, target)) break;
         if (target.length == 0 || (from.length != 0 && from.length <= target.length)) return expr;
         break;
       case TypeKind::kTimestamp:
@@ -205,7 +240,9 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   const Type& from = expr.type;
   const bool are_akin = (from.is_number() && target.is_number()) || (from.is_time() && target.is_time()) ||
                         is_time_of_day_pair(from, target);
-  if (!are_akin && from.kind != target.kind && !target.is_string()) {
+  const bool has_no_cast =
+      has_read_form(target) ? !is_assigned(from, target) : from.kind != target.kind && !target.is_string();
+  if (!are_akin && has_no_cast) {
     throw SourceError{
         expr.where,
         fmt::format(
@@ -224,6 +261,23 @@ Expr convert_explicitly(Expr expr, const Type& target) {
     return resolve_literal(std::move(expr), target);
   expr = resolve_as_text(std::move(expr));
   const Type& from = expr.type;
+  if (has_read_form(target) && is_read_anew(from, target)) {
+    if (!from.is_string()) {
+      refuse_as(sqlstate::kCannotCoerce, expr.where, "cannot cast type {} to {}", message_name(from),
+                message_name(target));
+    }
+    return make_cast(std::move(expr), target, true);
+  }
+  if (has_read_form(from) && !has_read_form(target)) {
+    const bool is_number =
+        is_form(from, TextForm::kJsonb) && (target.is_number() || target.kind == TypeKind::kBoolean);
+    if (!target.is_string() && !is_number) {
+      refuse_as(sqlstate::kCannotCoerce, expr.where, "cannot cast type {} to {}", message_name(from),
+                message_name(target));
+    }
+    expr = make_cast(std::move(expr), is_number ? text_type() : target, true);
+    return is_number ? convert(std::move(expr), target) : expr;
+  }
   if (target.is_string()) {
     if (!from.is_string()) expr = convert_to_text(std::move(expr));
     // To the same kind, but of another name: varchar meets char(n) as char, text does not.
@@ -266,10 +320,11 @@ Expr resolve_literal(Expr expr, const Type& target) {
     wanted = numeric_type(written_digits(text));
     wanted.scale = std::max(wanted.scale, target.scale);
   }
-  if (wanted.is_string()) {
+  if (wanted.is_string() && !has_read_form(wanted)) {
     expr.type = text_type();
     return convert(std::move(expr), wanted);
   }
+  if (has_read_form(wanted)) return read_form_literal(std::move(expr), wanted);
   Arena arena;
   SqlError error;
   const std::string_view text = expr.constant.as_text();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/utf8.h"
+#include "engine/schema/text_form.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
@@ -40,7 +41,8 @@ int number_rank(const Type& type) {
 }
 
 Type unbounded(Type type) {
-  type.precision = 0;
+  // The precision of a string tells its form.
+  if (!type.is_string()) type.precision = 0;
   type.length = 0;
   return type;
 }
@@ -137,6 +139,12 @@ void unify_elements(Type& common, const Expr& result, std::string_view construct
   common.is_zoned = false;
 }
 
+// Whether both are in one form, or neither has one.
+bool meets_in_form(const Type& a, const Type& b) {
+  const auto form = [](const Type& type) { return has_read_form(type) ? text_form(type) : TextForm::kNone; };
+  return form(a) == form(b);
+}
+
 }  // namespace
 
 void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where, ir::Op op) {
@@ -148,6 +156,11 @@ void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where, ir:
   if (is_unknown(left)) left = resolve_literal(std::move(left), unbounded(right.type));
   if (is_unknown(right)) right = resolve_literal(std::move(right), unbounded(left.type));
   if (is_string_like(left) && is_string_like(right)) {
+    const bool is_any_read = has_read_form(left.type) || has_read_form(right.type);
+    const bool is_same_form = has_read_form(left.type) && text_form(left.type) == text_form(right.type) &&
+                              right.type.elements == TypeKind::kNull;
+    if ((is_any_read && !is_same_form) || is_form(left.type, TextForm::kJson))
+      refuse_pair(where, left.type, op, right.type);
     const bool are_arrays = left.type.elements != TypeKind::kNull && right.type.elements != TypeKind::kNull;
     if (are_arrays && !has_same_elements(left.type, right.type)) {
       refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {}[] = {}[]",
@@ -209,7 +222,7 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
                                      type.kind == TypeKind::kNumeric ? type.scale : uint8_t{0});
       const Type wider = number_rank(*common) >= number_rank(type) ? *common : type;
       common = wider.kind == TypeKind::kNumeric ? numeric_type(scale) : wider;
-    } else if (common->is_string() && type.is_string()) {
+    } else if (common->is_string() && type.is_string() && meets_in_form(*common, type)) {
       // As PostgreSQL: the first one's type, but nothing's bound.
       common->length = 0;
       unify_elements(*common, *result, construct);
@@ -222,11 +235,15 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     } else if ((common->kind == TypeKind::kInterval && type.kind == TypeKind::kTime) ||
                (common->kind == TypeKind::kTime && type.kind == TypeKind::kInterval)) {
       common = Type{.kind = TypeKind::kInterval};
-    } else if (common->kind != type.kind) {
+    } else if (common->kind != type.kind || common->is_string()) {
       std::string word(construct);
       std::ranges::transform(word, word.begin(), [](char c) {
         return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
       });
+      if (common->is_string() && has_read_form(*common) && has_read_form(type)) {
+        refuse_as(sqlstate::kCannotCoerce, result->where, "{} could not convert type {} to {}", word,
+                  message_name(type), message_name(*common));
+      }
       throw SourceError{result->where,
                         fmt::format("{} has results of types {} and {}, which do not meet without a cast",
                                     construct, to_string(*common), to_string(type)),

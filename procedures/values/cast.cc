@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 
+#include "engine/schema/text_form.h"
 #include "procedures/times/interval.h"
 #include "procedures/times/timestamp.h"
 #include "procedures/values/arithmetic.h"
@@ -19,6 +20,8 @@ namespace {
 
 bool to_string(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena,
                Value& result, SqlError& error) {
+  if (has_read_form(to) && text_form(from) != text_form(to))
+    return parse_value(to, value.as_text(), arena, result, error);
   if (from.is_string()) return fit_string(to, too_long, value.as_text(), arena, result, error);
   if (from.kind == TypeKind::kBoolean) {
     return fit_string(to, too_long, value.as_bool() ? "true" : "false", arena, result, error);

@@ -37,7 +37,16 @@ constexpr uint32_t kOidOid = 26;
 constexpr uint32_t kOidArrayOid = 1028;
 constexpr uint32_t kNameOid = 19;
 constexpr uint32_t kNameArrayOid = 1003;
-constexpr uint32_t kJsonOid = 114;
+
+struct FormNumbers {
+  TextForm form;
+  uint32_t oid;
+  uint32_t array_oid;
+  int16_t length;
+};
+constexpr std::array kForms = {
+    FormNumbers{TextForm::kJson, 114, 199, -1}, FormNumbers{TextForm::kUuid, 2950, 2951, 16},
+    FormNumbers{TextForm::kJsonb, 3802, 3807, -1}, FormNumbers{TextForm::kBytea, 17, 1001, -1}};
 constexpr uint32_t kSmallIntVector = 22;
 constexpr uint32_t kOidVector = 30;
 
@@ -53,10 +62,18 @@ const TypeNumbers& type_numbers_of(const Type& type) {
   return found == kTypes.end() ? kTypes[4] : *found;
 }
 
+const FormNumbers* form_numbers_of(const Type& type) {
+  const auto* found = std::ranges::find(kForms, text_form(type), &FormNumbers::form);
+  return found == kForms.end() ? nullptr : found;
+}
+
 }  // namespace
 
 uint32_t oid_of(const Type& type) {
-  if (type == kJsonType) return kJsonOid;
+  if (const FormNumbers* form = form_numbers_of(type)) {
+    const bool is_array = type.is_array || type.elements != TypeKind::kNull;
+    return is_array ? form->array_oid : form->oid;
+  }
   if (is_name(type)) return type.elements != TypeKind::kNull ? kNameArrayOid : kNameOid;
   if (type.kind == TypeKind::kBigInt && type.precision == kOidType.precision)
     return type.is_array ? kOidArrayOid : kOidOid;
@@ -71,6 +88,8 @@ int16_t length_of(const Type& type) {
   constexpr int16_t kNameBytes = 64;
   if (type == kOidType) return 4;
   if (is_name(type) && type.elements == TypeKind::kNull) return kNameBytes;
+  if (const FormNumbers* form = form_numbers_of(type))
+    return type.is_array || type.elements != TypeKind::kNull ? int16_t{-1} : form->length;
   return type.is_array ? int16_t{-1} : type_numbers_of(type).length;
 }
 
@@ -87,6 +106,12 @@ int32_t modifier_of(const Type& type) {
 
 std::optional<Type> type_of_oid(uint32_t oid) {
   if (std::ranges::find(kDecidedByContext, oid) != kDecidedByContext.end()) return Type();
+  for (const FormNumbers& each : kForms) {
+    if (each.oid != oid && each.array_oid != oid) continue;
+    Type type = form_type(each.form, each.form == TextForm::kUuid ? kUuidLength : uint16_t{0});
+    type.is_array = each.array_oid == oid;
+    return type;
+  }
   for (const TypeNumbers& each : kTypes) {
     if (each.oid != oid && each.array_oid != oid) continue;
     Type type;

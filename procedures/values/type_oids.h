@@ -4,14 +4,12 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/schema/text_form.h"
 #include "engine/schema/type.h"
 
 namespace mneme {
 
-// What json_build_object() gives: text to us, told by its precision, as no other text has this one.
-inline constexpr Type kJsonType{.kind = TypeKind::kVarchar, .precision = 2, .is_text = true};
-
-// What numbers an object in the catalogs, and an array of such: told likewise.
+// What numbers an object in the catalogs, and an array of such: told by its precision.
 inline constexpr Type kOidType{.kind = TypeKind::kBigInt, .precision = 1};
 inline constexpr uint8_t kOidArrayPrecision = 4;
 

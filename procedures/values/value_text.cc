@@ -9,6 +9,7 @@
 #include "procedures/times/timestamp.h"
 #include "procedures/values/float_text.h"
 #include "procedures/values/numeric.h"
+#include "procedures/values/text_forms.h"
 
 namespace mneme {
 
@@ -93,6 +94,12 @@ bool parse_boolean(const Type& type, std::string_view text, Arena& arena, Value&
 
 bool parse_string(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
   if (!check_text(text, arena, error)) return false;
+  if (has_read_form(type)) {
+    std::string_view read;
+    if (!read_form(type, text, arena, read, error)) return false;
+    value = Value::of_text(read.data() == text.data() ? arena.copy(read) : read);
+    return true;
+  }
   return fit_string(type, TooLong::kCutBlanks, arena.copy(text), arena, value, error);
 }
 
@@ -175,6 +182,7 @@ std::string_view type_name(const Type& type) {
     case TypeKind::kChar:
       return "character";
     case TypeKind::kVarchar:
+      if (const char* name = form_name(type)) return name;
       return type.is_text ? "text" : "character varying";
     case TypeKind::kTimestamp:
       return type.is_zoned ? "timestamp with time zone" : "timestamp";

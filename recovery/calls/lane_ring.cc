@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "procedures/times/interval.h"
+#include "procedures/values/decimal.h"
 
 namespace mneme {
 namespace {
@@ -39,6 +40,12 @@ uint64_t lane_word(const Type& type, const Value& value) {
     case TypeKind::kNumeric: {
       const auto scaled = static_cast<unsigned __int128>(value.as_numeric());
       return mix(mix(0, static_cast<uint64_t>(scaled)), static_cast<uint64_t>(scaled >> 64));
+    }
+    case TypeKind::kDecimal: {
+      const Value shortest = without_trailing_zeros(value);
+      const auto number = static_cast<unsigned __int128>(shortest.as_numeric());
+      return mix(mix(mix(0, static_cast<uint64_t>(number)), static_cast<uint64_t>(number >> 64)),
+                 shortest.digits());
     }
     case TypeKind::kInterval: {
       const auto length = static_cast<unsigned __int128>(estimate_of_interval(value));

@@ -16,7 +16,6 @@ namespace {
 
 constexpr size_t kMostKeptBytes = size_t{256} << 20;
 constexpr size_t kBytesAtOnce = 100'000;  // of one transaction, as a record of the log holds 256 KiB
-constexpr uint8_t kMostDigits = 38;
 
 // The rows of the query, until the table is there.
 class KeptQueryRows final : public ResultSink {
@@ -25,8 +24,6 @@ class KeptQueryRows final : public ResultSink {
     rows_.clear();
     arena_.reset();
     bytes_ = 0;
-    digits_.assign(columns.size(), std::nullopt);
-    differ_.assign(columns.size(), false);
     types_.clear();
     for (const ResultColumn& column : columns) types_.push_back(column.type);
   }
@@ -40,28 +37,18 @@ class KeptQueryRows final : public ResultSink {
         bytes_ += value.as_text().size();
         value = Value::of_text(arena_.copy(value.as_text()));
       }
-      if (types_[i].kind != TypeKind::kDecimal || value.is_null()) continue;
-      differ_[i] = differ_[i] || digits_[i].value_or(value.digits()) != value.digits();
-      digits_[i] = value.digits();
-      value = Value::of_numeric(value.as_numeric());
+      if (types_[i].kind != TypeKind::kNumeric || types_[i].precision != 0 || value.is_null()) continue;
+      value = Value::of_decimal(value.as_numeric(), types_[i].scale);
     }
   }
 
   bool is_too_large() const { return bytes_ > kMostKeptBytes; }
   const std::vector<std::vector<Argument>>& rows() const { return rows_; }
-  // How many digits all numbers of the column have after the point; nothing where they differ, or there is
-  // none.
-  std::optional<uint8_t> digits(size_t column) const {
-    if (column >= digits_.size() || differ_[column]) return std::nullopt;
-    return digits_[column];
-  }
 
  private:
   Arena arena_{4096};
   std::vector<std::vector<Argument>> rows_;
   std::vector<Type> types_;
-  std::vector<std::optional<uint8_t>> digits_;
-  std::vector<bool> differ_;
   size_t bytes_ = 0;
 };
 
@@ -91,7 +78,7 @@ syntax::Command control_of(syntax::Command::Kind kind) {
 
 // The CREATE TABLE of a query's columns, or why there is none.
 StatementResult table_text(const syntax::Table& table, std::span<const ResultColumn> columns,
-                           const KeptQueryRows& rows, std::string& text) {
+                           std::string& text) {
   if (table.column_names.size() > columns.size())
     return StatementResult::failure(sqlstate::kSyntaxError, "too many column names were specified");
   text = fmt::format("CREATE TABLE {}{} (", table.if_not_exists ? "IF NOT EXISTS " : "",
@@ -101,16 +88,7 @@ StatementResult table_text(const syntax::Table& table, std::span<const ResultCol
     Type type = columns[i].type;
     if (type.is_array)
       return unsupported(fmt::format("column {} is an array, and tables have none; leave it out", name));
-    if (type.kind == TypeKind::kDecimal || (type.kind == TypeKind::kNumeric && type.precision == 0)) {
-      const std::optional<uint8_t> digits =
-          type.kind == TypeKind::kDecimal ? rows.digits(i) : std::optional(type.scale);
-      if (!digits) {
-        return unsupported(fmt::format(
-            "column {} is numeric without a precision, and a table's has one; cast it to numeric(p,s)",
-            name));
-      }
-      type = Type{.kind = TypeKind::kNumeric, .precision = kMostDigits, .scale = *digits};
-    }
+    if (type.kind == TypeKind::kNumeric && type.precision == 0) type = Type{.kind = TypeKind::kDecimal};
     if (type.kind == TypeKind::kNull) type = Type{.kind = TypeKind::kVarchar, .is_text = true};
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", written_name(name), to_string(type));
   }
@@ -164,7 +142,7 @@ StatementResult LiveSession::create_from_query(const syntax::Command& command) {
                 kMostKeptBytes >> 20));
       }
     }
-    StatementResult written = table_text(table, prepared.bound()->columns(), rows, text);
+    StatementResult written = table_text(table, prepared.bound()->columns(), text);
     if (!written.ok()) return fail(std::move(written));
   }
   const ParsedStatement parsed = parse_statement(text);

@@ -11,6 +11,7 @@
 #include "procedures/times/interval.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/numeric.h"
+#include "procedures/values/text_forms.h"
 #include "procedures/values/type_oids.h"
 #include "procedures/values/value_text.h"
 #include "server/protocol/sqlstates.h"
@@ -82,9 +83,44 @@ bool read_numeric(WireReader& in, uint8_t least_scale, int128& value, uint8_t& s
   return true;
 }
 
+constexpr uint8_t kJsonbVersion = 1;
+constexpr size_t kUuidBytes = 16;
+
+void write_form(const Type& type, std::string_view text, MessageWriter& out) {
+  switch (text_form(type)) {
+    case TextForm::kUuid:
+      return out.raw(bytes_of_uuid(text));
+    case TextForm::kBytea:
+      return out.raw(bytes_of_bytea(text));
+    case TextForm::kJsonb:
+      out.u8(kJsonbVersion);
+      [[fallthrough]];
+    default:
+      return out.raw(text);
+  }
+}
+
+// Returns the text that a value of the type stands for in the binary format; nothing where it is none.
+std::optional<std::string> read_form_bytes(const Type& type, std::string_view bytes) {
+  switch (text_form(type)) {
+    case TextForm::kUuid:
+      if (bytes.size() != kUuidBytes) return std::nullopt;
+      return uuid_of_bytes(bytes);
+    case TextForm::kBytea:
+      return bytea_of_bytes(bytes);
+    case TextForm::kJsonb:
+      if (bytes.empty() || bytes[0] != kJsonbVersion) return std::nullopt;
+      return std::string(bytes.substr(1));
+    default:
+      return std::string(bytes);
+  }
+}
+
 void write_scalar(const Type& type, const Value& value, ValueFormat format, MessageWriter& out) {
   const size_t length = out.begin_length();
-  if (format == ValueFormat::kText || type.is_string()) {
+  if (format == ValueFormat::kBinary && has_read_form(type)) {
+    write_form(type, value.as_text(), out);
+  } else if (format == ValueFormat::kText || type.is_string()) {
     fmt::memory_buffer text;
     print_value(type, value, text);
     out.raw({text.data(), text.size()});
@@ -178,6 +214,12 @@ bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, u
       value = Value::of_numeric(number);
       break;
     }
+    case TypeKind::kDecimal: {
+      int128 number = 0;
+      if (!read_numeric(in, 0, number, scale)) return wrong_binary(type, in, arena, error);
+      value = Value::of_decimal(number, scale);
+      break;
+    }
     default:
       CHECK(false && "strings are read as text");
   }
@@ -187,6 +229,11 @@ bool read_binary(const Type& type, ByteSpan bytes, Arena& arena, Value& value, u
 bool read_scalar(const Type& type, ByteSpan bytes, ValueFormat format, Arena& arena, Value& value,
                  uint8_t& scale, SqlError& error) {
   scale = type.scale;
+  if (format == ValueFormat::kBinary && has_read_form(type)) {
+    const std::optional<std::string> form = read_form_bytes(type, as_text(bytes));
+    if (!form) return wrong_binary(type, WireReader(bytes), arena, error);
+    return parse_value(type, *form, arena, value, error);
+  }
   if (format == ValueFormat::kBinary && !type.is_string())
     return read_binary(type, bytes, arena, value, scale, error);
   const std::string_view text = as_text(bytes);
@@ -229,13 +276,20 @@ bool read_binary_array(const Type& type, ByteSpan bytes, Arena& arena, Argument&
   return in.is_done() || wrong_binary(type, in, arena, error);
 }
 
+uint8_t form_of_elements(const Type& array) {
+  Type element = array;
+  element.elements = TypeKind::kNull;
+  return has_read_form(element) ? array.precision : uint8_t{0};
+}
+
 // An array of a query is the text that spells it; so is a vector.
 void write_spelled_array(const Type& type, std::string_view text, MessageWriter& out) {
   const ArrayElements elements = array_or_vector_elements(text).value_or(ArrayElements());
   const size_t length = out.begin_length();
   const bool is_of_oids =
       type.precision == kOidArrayPrecision || (is_vector(type) && type.elements == TypeKind::kBigInt);
-  Type element{.kind = type.elements, .is_text = true, .is_zoned = type.is_zoned};
+  Type element{
+      .kind = type.elements, .precision = form_of_elements(type), .is_text = true, .is_zoned = type.is_zoned};
   if (is_of_oids) element = kOidType;
   if (is_name(type)) element = kNameType;
   out.i32(elements.empty() ? 0 : 1);
@@ -299,7 +353,11 @@ bool read_value(const Type& type, ByteSpan bytes, ValueFormat format, Arena& are
   scale = type.scale;
   if (type.elements != TypeKind::kNull) {
     // An array of a query is the text that spells it.
-    Type array{.kind = type.elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned};
+    Type array{.kind = type.elements,
+               .is_array = true,
+               .precision = form_of_elements(type),
+               .is_text = true,
+               .is_zoned = type.is_zoned};
     if (type.precision == kOidArrayPrecision) {
       array = kOidType;
       array.is_array = true;

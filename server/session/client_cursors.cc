@@ -135,6 +135,9 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
     parameters.push_back(arguments.row(0)[i]);
     // A number's digits after the point are the value's own, or its type's.
     const Type& given = arguments.columns()[i].type;
+    if (types[i].kind == TypeKind::kDecimal && given.kind == TypeKind::kNumeric &&
+        !parameters[i].scalar.is_null())
+      parameters[i] = Argument::of(Value::of_decimal(parameters[i].scalar.as_numeric(), given.scale));
     const bool has_own_digits = given.kind == TypeKind::kDecimal && !parameters[i].scalar.is_null();
     scales.push_back(has_own_digits ? parameters[i].scalar.digits() : given.scale);
   }

@@ -1,0 +1,762 @@
+// Query functions of json, jsonb and bytea. A jsonb is the text that it prints (engine/schema/text_form.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "base/function_ref.h"
+#include "engine/schema/text_form.h"
+#include "procedures/catalog/query_functions.h"
+#include "procedures/values/json.h"
+#include "procedures/values/text_forms.h"
+#include "procedures/values/value_text.h"
+
+namespace mneme {
+
+namespace {
+
+constexpr Type kFormText{.kind = TypeKind::kVarchar, .is_text = true};
+constexpr Type kFormList{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
+constexpr Type kFormPlace{.kind = TypeKind::kBigInt};
+constexpr Type kFormTruth{.kind = TypeKind::kBoolean};
+
+using FormArguments = std::span<const Value>;
+
+bool give_form(std::string_view text, Arena& arena, Value& result) {
+  result = Value::of_text(arena.copy(text));
+  return true;
+}
+
+bool give_json(const Json* json, Arena& arena, Value& result) {
+  if (json == nullptr) return true;
+  return give_form(json->raw, arena, result);
+}
+
+// As ->> gives it: a string without quotes, NULL for a null.
+bool give_text_of_json(const Json* json, Arena& arena, Value& result) {
+  if (json == nullptr || json->kind == Json::Kind::kNull) return true;
+  return give_form(json->kind == Json::Kind::kString ? std::string_view(json->text) : json->raw, arena,
+                   result);
+}
+
+// What is stored was read before. Its strings are decoded as they are.
+bool read_stored(const Value& value, Arena& arena, Json& json, SqlError& error) {
+  return read_json(value.as_text(), false, arena, json, error);
+}
+
+std::optional<int64_t> number_in(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  int64_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+const Json* step_into(const Json* json, std::string_view step) {
+  if (json == nullptr) return nullptr;
+  if (json->kind == Json::Kind::kObject) return json->find(step);
+  const std::optional<int64_t> number = number_in(step);
+  return number ? json->at(*number) : nullptr;
+}
+
+enum class Gives : uint8_t { kJson, kText };
+
+bool give(Gives what, const Json* json, Arena& arena, Value& result) {
+  return what == Gives::kJson ? give_json(json, arena, result) : give_text_of_json(json, arena, result);
+}
+
+template <Gives what>
+bool member(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  return give(what, json.find(arguments[1].as_text()), arena, result);
+}
+
+template <Gives what>
+bool element(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  return give(what, json.at(arguments[1].as_int()), arena, result);
+}
+
+template <Gives what>
+bool step(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  return give(what, step_into(&json, arguments[1].as_text()), arena, result);
+}
+
+bool read_steps(const Value& list, Arena& arena, ArrayElements& steps, SqlError& error) {
+  std::optional<ArrayElements> read = array_or_vector_elements(list.as_text());
+  if (!read) {
+    return fail(error, arena, sqlstate::kInvalidText, "malformed array literal: \"{}\"", list.as_text());
+  }
+  steps = *std::move(read);
+  return true;
+}
+
+template <Gives what>
+bool path(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  ArrayElements steps;
+  if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, steps, error))
+    return false;
+  const Json* at = &json;
+  for (const std::optional<std::string>& each : steps) at = each ? step_into(at, *each) : nullptr;
+  return give(what, at, arena, result);
+}
+
+bool contains(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json whole;
+  Json part;
+  if (!read_stored(arguments[0], arena, whole, error) || !read_stored(arguments[1], arena, part, error))
+    return false;
+  // An array contains a scalar that is one of its elements.
+  bool is_in = false;
+  if (whole.kind == Json::Kind::kArray && part.is_scalar()) {
+    is_in = std::ranges::any_of(whole.parts,
+                                [&](const Json& own) { return own.is_scalar() && contains_json(own, part); });
+  } else {
+    is_in = contains_json(whole, part);
+  }
+  result = Value::of_bool(is_in);
+  return true;
+}
+
+bool has_name(const Json& json, std::string_view name) {
+  const auto is_it = [&](const Json& each) { return each.kind == Json::Kind::kString && each.text == name; };
+  if (json.kind == Json::Kind::kArray) return std::ranges::any_of(json.parts, is_it);
+  return json.kind == Json::Kind::kObject ? json.find(name) != nullptr : is_it(json);
+}
+
+bool has(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  result = Value::of_bool(has_name(json, arguments[1].as_text()));
+  return true;
+}
+
+template <bool all>
+bool has_names(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  ArrayElements names;
+  if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, names, error))
+    return false;
+  const auto is_there = [&](const std::optional<std::string>& name) { return name && has_name(json, *name); };
+  std::erase(names, std::nullopt);
+  result = Value::of_bool(all ? std::ranges::all_of(names, is_there) : std::ranges::any_of(names, is_there));
+  return true;
+}
+
+bool give_printed(Json& json, Arena& arena, Value& result) {
+  if (json.kind == Json::Kind::kObject) sort_keys(json);
+  return give_form(print_json(json), arena, result);
+}
+
+Json as_array(Json json) {
+  if (json.kind == Json::Kind::kArray) return json;
+  Json array;
+  array.kind = Json::Kind::kArray;
+  array.parts.push_back(std::move(json));
+  return array;
+}
+
+bool concat(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json left;
+  Json right;
+  if (!read_stored(arguments[0], arena, left, error) || !read_stored(arguments[1], arena, right, error))
+    return false;
+  const bool are_objects = left.kind == Json::Kind::kObject && right.kind == Json::Kind::kObject;
+  if (!are_objects) {
+    left = as_array(std::move(left));
+    right = as_array(std::move(right));
+  }
+  std::ranges::move(right.keys, std::back_inserter(left.keys));
+  std::ranges::move(right.parts, std::back_inserter(left.parts));
+  return give_printed(left, arena, result);
+}
+
+void erase_names(Json& json, FunctionRef<bool(std::string_view)> is_erased) {
+  Json kept;
+  kept.kind = json.kind;
+  for (size_t i = 0; i < json.parts.size(); ++i) {
+    const bool is_object = json.kind == Json::Kind::kObject;
+    const bool is_named = is_object || json.parts[i].kind == Json::Kind::kString;
+    if (is_named && is_erased(is_object ? json.keys[i] : json.parts[i].text)) continue;
+    if (is_object) kept.keys.push_back(std::move(json.keys[i]));
+    kept.parts.push_back(std::move(json.parts[i]));
+  }
+  json = std::move(kept);
+}
+
+bool refuse_scalar(const char* what, Arena& arena, SqlError& error) {
+  return fail(error, arena, sqlstate::kInvalidParameter, "cannot {} scalar", what);
+}
+
+bool erase(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  if (json.is_scalar()) return refuse_scalar("delete from", arena, error);
+  erase_names(json, [&](std::string_view name) { return name == arguments[1].as_text(); });
+  return give_printed(json, arena, result);
+}
+
+bool erase_all(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  ArrayElements names;
+  if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, names, error))
+    return false;
+  if (json.is_scalar()) return refuse_scalar("delete from", arena, error);
+  erase_names(json, [&](std::string_view name) {
+    return std::ranges::any_of(names, [&](const auto& each) { return each && *each == name; });
+  });
+  return give_printed(json, arena, result);
+}
+
+bool erase_at(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  if (json.is_scalar()) return refuse_scalar("delete from", arena, error);
+  if (json.kind == Json::Kind::kObject)
+    return fail(error, arena, sqlstate::kInvalidParameter, "cannot delete from object using integer index");
+  if (const Json* found = json.at(arguments[1].as_int()))
+    json.parts.erase(json.parts.begin() + (found - json.parts.data()));
+  return give_printed(json, arena, result);
+}
+
+// What is done at a path's end.
+enum class PathEdit : uint8_t { kSet, kInsert, kErase };
+
+struct PathChange {
+  PathEdit edit = PathEdit::kSet;
+  const ArrayElements& steps;
+  Json value;
+  bool creates = true;  // jsonb_set(): what is not there; jsonb_insert(): behind the element
+};
+
+bool edit_path(Json& json, size_t level, PathChange& change, Arena& arena, SqlError& error) {
+  const std::string& step = *change.steps[level];
+  const bool is_last = level + 1 == change.steps.size();
+  const auto value = [&] { return change.value; };
+  if (json.kind == Json::Kind::kObject) {
+    const Json* const found = json.find(step);
+    const auto place = found == nullptr ? json.parts.size() : static_cast<size_t>(found - json.parts.data());
+    if (!is_last)
+      return found == nullptr || json.parts[place].is_scalar() ||
+             edit_path(json.parts[place], level + 1, change, arena, error);
+    if (change.edit == PathEdit::kErase) {
+      if (found == nullptr) return true;
+      json.parts.erase(json.parts.begin() + static_cast<ptrdiff_t>(place));
+      json.keys.erase(json.keys.begin() + static_cast<ptrdiff_t>(place));
+    } else if (found == nullptr) {
+      if (change.edit == PathEdit::kSet && !change.creates) return true;
+      json.keys.push_back(step);
+      json.parts.push_back(value());
+      sort_keys(json);
+    } else if (change.edit == PathEdit::kInsert) {
+      (void)fail(error, arena, sqlstate::kInvalidParameter, "cannot replace existing key");
+      error.hint = "Try using the function jsonb_set to replace key value.";
+      return false;
+    } else {
+      json.parts[place] = value();
+    }
+    return true;
+  }
+  if (json.is_scalar()) return true;
+  const std::optional<int64_t> number = number_in(step);
+  if (!number) {
+    return fail(error, arena, sqlstate::kInvalidText, "path element at position {} is not an integer: \"{}\"",
+                level + 1, step);
+  }
+  const auto count = static_cast<int64_t>(json.parts.size());
+  const Json* const found = json.at(*number);
+  if (!is_last)
+    return found == nullptr || found->is_scalar() ||
+           edit_path(json.parts[static_cast<size_t>(found - json.parts.data())], level + 1, change, arena,
+                     error);
+  if (change.edit == PathEdit::kErase) {
+    if (found != nullptr) json.parts.erase(json.parts.begin() + (found - json.parts.data()));
+    return true;
+  }
+  if (change.edit == PathEdit::kSet && found != nullptr) {
+    json.parts[static_cast<size_t>(found - json.parts.data())] = value();
+    return true;
+  }
+  if (change.edit == PathEdit::kSet && !change.creates) return true;
+  int64_t place = *number < 0 ? std::max<int64_t>(*number + count, 0) : std::min(*number, count);
+  const bool is_behind = change.edit == PathEdit::kInsert && change.creates && found != nullptr;
+  if (is_behind) ++place;
+  json.parts.insert(json.parts.begin() + place, value());
+  return true;
+}
+
+bool change_path(FormArguments arguments, PathEdit edit, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  ArrayElements steps;
+  if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, steps, error))
+    return false;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (!steps[i])
+      return fail(error, arena, sqlstate::kNullNotAllowed, "path element at position {} is null", i + 1);
+  }
+  PathChange change{edit, steps, {}, edit == PathEdit::kSet};
+  if (edit != PathEdit::kErase && !read_stored(arguments[2], arena, change.value, error)) return false;
+  if (arguments.size() > 3) change.creates = arguments[3].as_bool();
+  if (json.is_scalar())
+    return refuse_scalar(edit == PathEdit::kErase ? "delete path in" : "set path in", arena, error);
+  if (!steps.empty() && !edit_path(json, 0, change, arena, error)) return false;
+  return give_printed(json, arena, result);
+}
+
+bool set_path(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  return change_path(arguments, PathEdit::kSet, arena, result, error);
+}
+bool insert_path(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  return change_path(arguments, PathEdit::kInsert, arena, result, error);
+}
+bool erase_path(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  return change_path(arguments, PathEdit::kErase, arena, result, error);
+}
+
+bool length_of_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  if (json.kind != Json::Kind::kArray) {
+    return fail(error, arena, sqlstate::kInvalidParameter, "cannot get array length of a {}",
+                json.is_scalar() ? "scalar" : "non-array");
+  }
+  result = Value::of_int(static_cast<int64_t>(json.parts.size()));
+  return true;
+}
+
+bool type_of_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  constexpr const char* kNames[] = {"null", "string", "number", "boolean", "array", "object"};
+  return give_form(kNames[static_cast<size_t>(json.kind)], arena, result);
+}
+
+void strip_nulls(Json& json) {
+  if (json.kind == Json::Kind::kObject) {
+    Json kept;
+    kept.kind = json.kind;
+    for (size_t i = 0; i < json.parts.size(); ++i) {
+      if (json.parts[i].kind == Json::Kind::kNull) continue;
+      kept.keys.push_back(std::move(json.keys[i]));
+      kept.parts.push_back(std::move(json.parts[i]));
+    }
+    json = std::move(kept);
+  }
+  for (Json& part : json.parts) strip_nulls(part);
+}
+
+bool strip_jsonb(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  strip_nulls(json);
+  return give_form(print_json(json), arena, result);
+}
+
+// A json is written without blanks then.
+void print_tight(const Json& json, std::string& to) {
+  if (json.kind == Json::Kind::kString) {
+    to += quoted_json(json.text);
+  } else if (json.is_scalar()) {
+    to += json.kind == Json::Kind::kNull ? "null" : json.text;
+  } else {
+    const bool is_object = json.kind == Json::Kind::kObject;
+    to += is_object ? '{' : '[';
+    for (size_t i = 0; i < json.parts.size(); ++i) {
+      if (i > 0) to += ',';
+      if (is_object) to += quoted_json(json.keys[i]) + ':';
+      print_tight(json.parts[i], to);
+    }
+    to += is_object ? '}' : ']';
+  }
+}
+
+bool strip_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  strip_nulls(json);
+  std::string text;
+  print_tight(json, text);
+  return give_form(text, arena, result);
+}
+
+void print_pretty(const Json& json, size_t level, std::string& to) {
+  if (json.is_scalar()) {
+    to += print_json(json);
+    return;
+  }
+  const bool is_object = json.kind == Json::Kind::kObject;
+  to += is_object ? '{' : '[';
+  for (size_t i = 0; i < json.parts.size(); ++i) {
+    to += i > 0 ? ",\n" : "\n";
+    to.append((level + 1) * 4, ' ');
+    if (is_object) to += quoted_json(json.keys[i]) + ": ";
+    print_pretty(json.parts[i], level + 1, to);
+  }
+  to += '\n';
+  to.append(level * 4, ' ');
+  to += is_object ? '}' : ']';
+}
+
+bool pretty(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  std::string text;
+  print_pretty(json, 0, text);
+  return give_form(text, arena, result);
+}
+
+bool key_of_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  return read_stored(arguments[0], arena, json, error) && give_form(json_key(json), arena, result);
+}
+
+// ---- lists of the parts of a json ----
+
+bool give_list(const Json& json, FunctionRef<std::optional<std::string>(size_t)> text_of, Arena& arena,
+               Value& result) {
+  ArrayElements elements;
+  for (size_t i = 0; i < json.parts.size(); ++i) elements.push_back(text_of(i));
+  result = array_of(elements, arena);
+  return true;
+}
+
+std::optional<std::string> text_of_json(const Json& json) {
+  if (json.kind == Json::Kind::kNull) return std::nullopt;
+  return json.kind == Json::Kind::kString ? json.text : std::string(json.raw);
+}
+
+template <Gives what>
+std::optional<std::string> part_of_json(const Json& json, size_t i) {
+  return what == Gives::kText ? text_of_json(json.parts[i]) : std::string(json.parts[i].raw);
+}
+
+template <Gives what>
+bool list_elements(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  if (json.kind != Json::Kind::kArray) {
+    return fail(error, arena, sqlstate::kInvalidParameter, "cannot extract elements from {}",
+                json.is_scalar() ? "a scalar" : "an object");
+  }
+  return give_list(
+      json, [&](size_t i) { return part_of_json<what>(json, i); }, arena, result);
+}
+
+bool read_object(const Value& value, Arena& arena, Json& json, SqlError& error) {
+  if (!read_stored(value, arena, json, error)) return false;
+  return json.kind == Json::Kind::kObject ||
+         fail(error, arena, sqlstate::kInvalidParameter, "cannot take the members of {}",
+              json.is_scalar() ? "a scalar" : "an array");
+}
+
+bool list_keys(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_object(arguments[0], arena, json, error)) return false;
+  return give_list(
+      json, [&](size_t i) { return std::optional(json.keys[i]); }, arena, result);
+}
+
+template <Gives what>
+bool list_values(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_object(arguments[0], arena, json, error)) return false;
+  return give_list(
+      json, [&](size_t i) { return part_of_json<what>(json, i); }, arena, result);
+}
+
+// ---- values in a json ----
+
+bool plain(FormArguments arguments, Arena&, Value& result, SqlError&) {
+  result = arguments[0].is_null() ? Value::of_text("null") : arguments[0];
+  return true;
+}
+
+bool quoted_text(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null()) return plain(arguments, arena, result, error);
+  return give_form(quoted_json(arguments[0].as_text()), arena, result);
+}
+
+// NaN and infinities are no numbers there.
+bool of_double_in_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const bool is_word =
+      !arguments[0].is_null() && arguments[0].as_text().find_first_of("Ny") != std::string_view::npos;
+  return is_word ? quoted_text(arguments, arena, result, error) : plain(arguments, arena, result, error);
+}
+
+// 2024-02-29 12:30:00+00 is "2024-02-29T12:30:00+00:00".
+bool time_in_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null()) return plain(arguments, arena, result, error);
+  std::string text(arguments[0].as_text());
+  std::ranges::replace(text, ' ', 'T');
+  if (text.ends_with("+00")) text += ":00";
+  return give_form(quoted_json(text), arena, result);
+}
+
+bool name_in_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null())
+    return fail(error, arena, sqlstate::kInvalidParameter, "null value not allowed for object key");
+  return give_form(quoted_json(arguments[0].as_text()), arena, result);
+}
+
+bool array_in_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (arguments[0].is_null()) return plain(arguments, arena, result, error);
+  ArrayElements elements;
+  if (!read_steps(arguments[0], arena, elements, error)) return false;
+  std::string text = "[";
+  for (const std::optional<std::string>& each : elements) {
+    if (text.size() > 1) text += ',';
+    const bool is_truth = each && (*each == "t" || *each == "f");
+    if (!each) {
+      text += "null";
+    } else if (arguments[1].as_bool()) {
+      text += quoted_json(*each);
+    } else {
+      text += is_truth ? (*each == "t" ? "true" : "false") : *each;
+    }
+  }
+  return give_form(text + "]", arena, result);
+}
+
+// ---- bytea ----
+
+bool give_bytes(std::string_view bytes, Arena& arena, Value& result) {
+  return give_form(bytea_of_bytes(bytes), arena, result);
+}
+
+bool bytea_concat(FormArguments arguments, Arena& arena, Value& result, SqlError&) {
+  std::string all(arguments[0].as_text());
+  all += arguments[1].as_text().substr(2);
+  return give_form(all, arena, result);
+}
+
+bool bytea_bits(FormArguments arguments, Arena&, Value& result, SqlError&) {
+  result = Value::of_int(static_cast<int64_t>(bytea_size(arguments[0].as_text()) * 8));
+  return true;
+}
+
+bool bytea_part(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
+  const auto size = static_cast<int64_t>(bytes.size());
+  const int64_t begin = arguments[1].as_int() - 1;
+  int64_t end = size;
+  if (arguments.size() > 2) {
+    if (arguments[2].as_int() < 0)
+      return fail(error, arena, sqlstate::kNegativeSubstring, "negative substring length not allowed");
+    end = std::min(size, begin + arguments[2].as_int());
+  }
+  const int64_t first = std::max<int64_t>(begin, 0);
+  return give_bytes(end > first ? std::string_view(bytes).substr(static_cast<size_t>(first),
+                                                                 static_cast<size_t>(end - first))
+                                : std::string_view(),
+                    arena, result);
+}
+
+bool bytea_position(FormArguments arguments, Arena&, Value& result, SqlError&) {
+  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
+  const size_t at = bytes.find(bytes_of_bytea(arguments[1].as_text()));
+  result = Value::of_int(at == std::string::npos ? 0 : static_cast<int64_t>(at + 1));
+  return true;
+}
+
+bool refuse_place(int64_t place, size_t size, Arena& arena, SqlError& error) {
+  return fail(error, arena, "2202E", "index {} out of valid range, 0..{}", place,
+              static_cast<int64_t>(size) - 1);
+}
+
+bool get_byte(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
+  const int64_t place = arguments[1].as_int();
+  if (place < 0 || place >= static_cast<int64_t>(bytes.size()))
+    return refuse_place(place, bytes.size(), arena, error);
+  result = Value::of_int(static_cast<unsigned char>(bytes[static_cast<size_t>(place)]));
+  return true;
+}
+
+bool set_byte(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  std::string bytes = bytes_of_bytea(arguments[0].as_text());
+  const int64_t place = arguments[1].as_int();
+  if (place < 0 || place >= static_cast<int64_t>(bytes.size()))
+    return refuse_place(place, bytes.size(), arena, error);
+  bytes[static_cast<size_t>(place)] = static_cast<char>(arguments[2].as_int());
+  return give_bytes(bytes, arena, result);
+}
+
+constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// A line has 76 characters at most.
+std::string in_base64(std::string_view bytes) {
+  constexpr size_t kLine = 76;
+  std::string text;
+  size_t in_line = 0;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    if (in_line == kLine) {
+      text += '\n';
+      in_line = 0;
+    }
+    const size_t count = std::min<size_t>(3, bytes.size() - i);
+    uint32_t group = 0;
+    for (size_t j = 0; j < 3; ++j)
+      group = group << 8 | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+    for (size_t j = 0; j < 4; ++j) text += j <= count ? kBase64[group >> (18 - 6 * j) & 63] : '=';
+    in_line += 4;
+  }
+  return text;
+}
+
+bool from_base64(std::string_view text, std::string& bytes, Arena& arena, SqlError& error) {
+  uint32_t group = 0;
+  size_t count = 0;
+  size_t ends = 0;
+  for (const char c : text) {
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
+    const size_t digit = kBase64.find(c);
+    if (c == '=') {
+      ++ends;
+    } else if (digit == kBase64.npos || ends > 0) {
+      return fail(error, arena, sqlstate::kInvalidParameter,
+                  "invalid symbol \"{}\" found while decoding base64 sequence", c);
+    }
+    group = group << 6 | (c == '=' ? 0 : static_cast<uint32_t>(digit));
+    if (++count % 4 != 0) continue;
+    for (size_t j = 0; j + std::min<size_t>(ends, 2) < 3; ++j)
+      bytes += static_cast<char>(group >> (16 - 8 * j));
+    group = 0;
+  }
+  if (count % 4 == 0 && ends <= 2) return true;
+  (void)fail(error, arena, sqlstate::kInvalidParameter, "invalid base64 end sequence");
+  error.hint = "Input data is missing padding, is truncated, or is otherwise corrupted.";
+  return false;
+}
+
+std::string in_escapes(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    if (c == '\0' || (c & '\x80') != 0) {
+      text += fmt::format("\\{:03o}", static_cast<int>(static_cast<unsigned char>(c)));
+    } else {
+      text += c == '\\' ? "\\\\" : std::string(1, c);
+    }
+  }
+  return text;
+}
+
+bool refuse_encoding(std::string_view name, Arena& arena, SqlError& error) {
+  return fail(error, arena, sqlstate::kInvalidParameter, "unrecognized encoding: \"{}\"", name);
+}
+
+bool encode(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view form = arguments[1].as_text();
+  if (form == "hex") return give_form(arguments[0].as_text().substr(2), arena, result);
+  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
+  if (form == "base64") return give_form(in_base64(bytes), arena, result);
+  if (form == "escape") return give_form(in_escapes(bytes), arena, result);
+  return refuse_encoding(form, arena, error);
+}
+
+bool decode(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const std::string_view form = arguments[1].as_text();
+  std::string_view read;
+  if (form == "hex") {
+    const std::string text = "\\x" + std::string(arguments[0].as_text());
+    return read_form(kByteaType, text, arena, read, error) && give_form(read, arena, result);
+  }
+  if (form == "escape") {
+    // What begins with \x is no hexadecimal digits there.
+    if (arguments[0].as_text().starts_with("\\x"))
+      return fail(error, arena, sqlstate::kInvalidText, "invalid input syntax for type bytea");
+    return read_form(kByteaType, arguments[0].as_text(), arena, read, error) &&
+           give_form(read, arena, result);
+  }
+  if (form != "base64") return refuse_encoding(form, arena, error);
+  std::string bytes;
+  return from_base64(arguments[0].as_text(), bytes, arena, error) && give_bytes(bytes, arena, result);
+}
+
+bool is_utf8_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (c != '-' && c != '_') plain += static_cast<char>(c | 0x20);
+  }
+  return plain == "utf8" || plain == "unicode";
+}
+
+bool refuse_conversion(std::string_view encoding, Arena& arena, SqlError& error) {
+  return fail(error, arena, sqlstate::kNotSupported, "the encoding \"{}\" is not supported; use UTF8",
+              encoding);
+}
+
+bool convert_to(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (!is_utf8_name(arguments[1].as_text())) return refuse_conversion(arguments[1].as_text(), arena, error);
+  return give_bytes(arguments[0].as_text(), arena, result);
+}
+
+bool convert_from(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  if (!is_utf8_name(arguments[1].as_text())) return refuse_conversion(arguments[1].as_text(), arena, error);
+  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
+  return check_text(bytes, arena, error) && give_form(bytes, arena, result);
+}
+
+constexpr QueryFunction kFormFunctions[] = {
+    {"mneme_json_get", 2, 2, {kFormText, kFormText}, kFormText, member<Gives::kJson>},
+    {"mneme_json_text", 2, 2, {kFormText, kFormText}, kFormText, member<Gives::kText>},
+    {"mneme_json_at", 2, 2, {kFormText, kFormPlace}, kFormText, element<Gives::kJson>},
+    {"mneme_json_text_at", 2, 2, {kFormText, kFormPlace}, kFormText, element<Gives::kText>},
+    {"mneme_json_step", 2, 2, {kFormText, kFormText}, kFormText, step<Gives::kJson>},
+    {"mneme_json_step_text", 2, 2, {kFormText, kFormText}, kFormText, step<Gives::kText>},
+    {"mneme_json_path", 2, 2, {kFormText, kFormList}, kFormText, path<Gives::kJson>},
+    {"mneme_json_path_text", 2, 2, {kFormText, kFormList}, kFormText, path<Gives::kText>},
+    {"mneme_json_contains", 2, 2, {kFormText, kFormText}, kFormTruth, contains},
+    {"mneme_json_has", 2, 2, {kFormText, kFormText}, kFormTruth, has},
+    {"mneme_json_has_any", 2, 2, {kFormText, kFormList}, kFormTruth, has_names<false>},
+    {"mneme_json_has_all", 2, 2, {kFormText, kFormList}, kFormTruth, has_names<true>},
+    {"mneme_json_concat", 2, 2, {kFormText, kFormText}, kFormText, concat},
+    {"mneme_json_erase", 2, 2, {kFormText, kFormText}, kFormText, erase},
+    {"mneme_json_erase_all", 2, 2, {kFormText, kFormList}, kFormText, erase_all},
+    {"mneme_json_erase_at", 2, 2, {kFormText, kFormPlace}, kFormText, erase_at},
+    {"mneme_json_erase_path", 2, 2, {kFormText, kFormList}, kFormText, erase_path},
+    {"mneme_json_key", 1, 1, {kFormText}, kFormText, key_of_json},
+    {"mneme_json_elements", 1, 1, {kFormText}, kFormList, list_elements<Gives::kJson>},
+    {"mneme_json_element_texts", 1, 1, {kFormText}, kFormList, list_elements<Gives::kText>},
+    {"mneme_json_keys", 1, 1, {kFormText}, kFormList, list_keys},
+    {"mneme_json_values", 1, 1, {kFormText}, kFormList, list_values<Gives::kJson>},
+    {"mneme_json_value_texts", 1, 1, {kFormText}, kFormList, list_values<Gives::kText>},
+    {"jsonb_set", 3, 4, {kFormText, kFormList, kFormText, kFormTruth}, kFormText, set_path},
+    {"jsonb_insert", 3, 4, {kFormText, kFormList, kFormText, kFormTruth}, kFormText, insert_path},
+    {"json_array_length", 1, 1, {kFormText}, kFormPlace, length_of_json},
+    {"jsonb_array_length", 1, 1, {kFormText}, kFormPlace, length_of_json},
+    {"json_typeof", 1, 1, {kFormText}, kFormText, type_of_json},
+    {"jsonb_typeof", 1, 1, {kFormText}, kFormText, type_of_json},
+    {"json_strip_nulls", 1, 1, {kFormText}, kFormText, strip_json},
+    {"jsonb_strip_nulls", 1, 1, {kFormText}, kFormText, strip_jsonb},
+    {"jsonb_pretty", 1, 1, {kFormText}, kFormText, pretty},
+    {"mneme_json_plain", 1, 1, {kFormText}, kFormText, plain, false},
+    {"mneme_json_quoted", 1, 1, {kFormText}, kFormText, quoted_text, false},
+    {"mneme_json_double", 1, 1, {kFormText}, kFormText, of_double_in_json, false},
+    {"mneme_json_time", 1, 1, {kFormText}, kFormText, time_in_json, false},
+    {"mneme_json_name", 1, 1, {kFormText}, kFormText, name_in_json, false},
+    {"mneme_json_array", 2, 2, {kFormList, kFormTruth}, kFormText, array_in_json, false},
+    {"mneme_bytea_concat", 2, 2, {kByteaType, kByteaType}, kByteaType, bytea_concat},
+    {"mneme_bytea_bits", 1, 1, {kByteaType}, kFormPlace, bytea_bits},
+    {"mneme_bytea_part", 2, 3, {kByteaType, kFormPlace, kFormPlace}, kByteaType, bytea_part},
+    {"mneme_bytea_position", 2, 2, {kByteaType, kByteaType}, kFormPlace, bytea_position},
+    {"get_byte", 2, 2, {kByteaType, kFormPlace}, Type{.kind = TypeKind::kInt}, get_byte},
+    {"set_byte", 3, 3, {kByteaType, kFormPlace, kFormPlace}, kByteaType, set_byte},
+    {"encode", 2, 2, {kByteaType, kFormText}, kFormText, encode},
+    {"decode", 2, 2, {kFormText, kFormText}, kByteaType, decode},
+    {"convert_to", 2, 2, {kFormText, kFormText}, kByteaType, convert_to},
+    {"convert_from", 2, 2, {kByteaType, kFormText}, kFormText, convert_from},
+};
+
+}  // namespace
+
+std::span<const QueryFunction> form_query_functions() {
+  return kFormFunctions;
+}
+
+}  // namespace mneme
