@@ -17,7 +17,7 @@
 namespace mneme {
 
 enum class ArrivalKind : uint8_t { kUniform, kPoisson };
-// Of a word of --arrivals.
+// Returns the kind that a word of --arrivals names.
 ArrivalKind arrival_kind(std::string_view name);
 
 class Arrivals {

@@ -38,7 +38,7 @@
 namespace mneme {
 
 enum class CommitMode : uint8_t { kPipelined, kSync, kGroup, kAsync };
-// Of a word of --commit.
+// Returns the mode that a word of --commit names.
 CommitMode commit_mode(std::string_view name);
 
 struct RunProgress {

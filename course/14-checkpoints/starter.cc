@@ -1,8 +1,8 @@
 // Your part of chapter 14: while a checkpoint is taken, what rows were before they are written over. Read
 // engine/table/version_keeper.h first, then engine/table/kept_versions.h, which has the lists.
 //
-// This starter keeps nothing, and each claim of a slot succeeds. The constructor and follow() are the engine's
-// own.
+// This starter keeps nothing, and each claim of a slot succeeds. The constructor and follow() are the
+// engine's own.
 #include <algorithm>
 
 #include "base/check.h"

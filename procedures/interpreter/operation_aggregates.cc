@@ -99,7 +99,7 @@ bool OperationRunner::add_value(const Operation& operation, const Aggregate& agg
     case Aggregate::Kind::kMax: {
       const auto order = into.extreme.is_null() ? std::strong_ordering::equal
                                                 : compare_values(type.kind, value, into.extreme);
-      // Of equal numbers that are written differently the longest, in whatever order a replay reads them.
+      // Equal numbers may be written differently: the longest counts, in whatever order a replay reads them.
       const bool is_longer =
           type.kind == TypeKind::kDecimal && order == 0 && value.digits() > into.extreme.digits();
       if (into.extreme.is_null() || is_longer ||
@@ -123,7 +123,7 @@ bool OperationRunner::finish_aggregates(const Operation& operation) {
       const TypeKind kind = aggregate.argument->type.kind;
       std::sort(state.distinct.begin(), state.distinct.end(), [&](const Value& a, const Value& b) {
         const auto order = compare_values(kind, a, b);
-        // Of equal numbers the longest is kept.
+        // The longest of equal numbers is kept.
         return order == 0 && kind == TypeKind::kDecimal ? a.digits() > b.digits() : order < 0;
       });
       const auto last =

@@ -129,7 +129,7 @@ bool AggregateRunner::add_value(const Aggregate& aggregate, AggregateState& stat
     case Aggregate::Kind::kMax: {
       const auto order = state.count == 1 ? std::strong_ordering::equal
                                           : compare_values(aggregate.argument->type.kind, value, state.value);
-      // Of equal numbers that are written differently PostgreSQL has the last.
+      // Equal numbers may be written differently: PostgreSQL has the last.
       const bool is_last = aggregate.argument->type.kind == TypeKind::kDecimal && order == 0;
       if (state.count == 1 || is_last || (aggregate.kind == Aggregate::Kind::kMin ? order < 0 : order > 0))
         return take();

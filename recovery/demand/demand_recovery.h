@@ -144,10 +144,10 @@ class DemandRecovery final : public AccessGate {
   OpenedDemand opened_;                                          // written before is_open_
   std::vector<std::unique_ptr<CachePadded<Visitor>>> visitors_;  // by worker
   uint64_t start_ns_ = 0;
-  // Of the thread that loads bulk's batches, and then of thread 0, as is report_ until the end.
+  // The thread that loads bulk's batches uses it, and then thread 0; so does it report_, until the end.
   uint64_t next_share_ns_ = 0;
   uint64_t share_interval_ns_;
-  uint64_t rate_from_ns_ = 0;  // as next_share_ns_: bulk's rate counts from there on
+  uint64_t rate_from_ns_ = 0;  // used likewise: bulk's rate counts from there on
   uint64_t rate_from_records_ = 0;
   bool is_decided_ = false;  // whether bulk is to be left for those who ask
   std::once_flag is_prepared_;

@@ -228,7 +228,7 @@ class DemandSchedule {
   BatchPieces& pieces(uint32_t block, uint32_t batch) const { return *batches_[batch].blocks[block]; }
   // The place of the lane when it has run so many entries of its list.
   Place place_after(BlockLane at, uint32_t entries) const;
-  // Whoever moves the lane: it has run `entries` more.
+  // Moves a lane that has run `entries` more; the thread that does may move it (Owner).
   void move(BlockLane at, uint32_t entries);
   // Whether the batch's pieces may run, as far as batches that stand alone are concerned.
   bool is_open(uint32_t batch) const {
