@@ -68,8 +68,8 @@ struct RecoverOptions {
   // CLR-P: what comes last of the log is not replayed, but opened: RecoveredDatabase::rest replays it, and
   // `workers` may use the database meanwhile. The log is kept.
   bool on_demand = false;
-  // With `on_demand`: as long as the log is replayed in bulk, nobody may use what it changes. If that takes no
-  // longer, whoever asks waits for it; else replay turns to what is asked for. 0: it always does.
+  // With `on_demand`: as long as the log is replayed in bulk, nobody may use what it changes. If that takes
+  // no longer, whoever asks waits for it; else replay turns to what is asked for. 0: it always does.
   double most_bulk_seconds = kMostBulkSeconds;
   // The longest log that is opened so. None: as much of one as takes the memory that there is, once decoded.
   std::optional<uint64_t> most_demand_log_bytes;

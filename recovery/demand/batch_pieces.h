@@ -45,15 +45,15 @@ class BatchPieces final : public LaneFill {
   // The entries of a transaction, which follow one another: the first, and one past the last.
   std::pair<uint32_t, uint32_t> entries_of(uint32_t transaction) const;
 
-  // One more lane of an entry in several has arrived. Returns whether it is the last, which then sees what the
-  // others' pieces did (acq_rel).
+  // One more lane of an entry in several has arrived. Returns whether it is the last, which then sees what
+  // the others' pieces did (acq_rel).
   bool arrive(uint32_t entry) {
     std::atomic_ref to_come(several_[entries_[entry].lane - kSeveral].to_come);
     return to_come.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  // The thread that takes a free entry runs it, and then says so (release). Who finds that it has run (acquire)
-  // sees what it did.
+  // The thread that takes a free entry runs it, and then says so (release). Who finds that it has run
+  // (acquire) sees what it did.
   enum class Free : uint8_t { kWaits, kRuns, kHasRun };
   Free free_state(uint32_t entry) { return free_of(state(entry).load(std::memory_order_acquire)); }
   bool take_free(uint32_t entry) {
