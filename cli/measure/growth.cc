@@ -12,6 +12,7 @@ namespace {
 
 // The trend's test looks at all pairs of values.
 constexpr size_t kMostTrendValues = 600;
+constexpr double kShortestSeconds = 1;
 
 double per_minute(const std::vector<GrowthSample>& samples, uint64_t GrowthSample::*part) {
   const double seconds = samples.back().second - samples.front().second;
@@ -74,7 +75,8 @@ Json Growth::json(std::span<const double> throughput) const {
                        {"rss_bytes", sample.resident_bytes}});
   }
   Json json = {{"samples", samples}};
-  if (samples_.size() < 2) return json;
+  // What a fraction of a second gains says nothing of a minute.
+  if (samples_.size() < 2 || samples_.back().second - samples_.front().second < kShortestSeconds) return json;
   json["log_bytes_per_minute"] = per_minute(samples_, &GrowthSample::log_bytes);
   json["memory_bytes_per_minute"] = per_minute(samples_, &GrowthSample::memory_bytes);
   json["row_slots_per_minute"] = per_minute(samples_, &GrowthSample::row_slots);

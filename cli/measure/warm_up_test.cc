@@ -130,6 +130,16 @@ TEST(Growth, IsNotToldOfAShortRun) {
   EXPECT_EQ(growth.json({})["samples"].size(), 2u);
 }
 
+TEST(Growth, SaysNothingOfAMinuteFromAFractionOfASecond) {
+  Growth growth;
+  uint64_t bytes = 0;
+  const auto measure = [&bytes] { return GrowthSample{.resident_bytes = bytes += 1 << 20}; };
+  growth.look(0.001, measure);
+  growth.finish(0.002, measure);
+  EXPECT_EQ(growth.json({})["samples"].size(), 2u);
+  EXPECT_FALSE(growth.json({}).contains("rss_bytes_per_minute"));
+}
+
 TEST(Growth, KeepsFewSamplesOfAVeryLongRun) {
   Growth growth;
   const auto measure = [] { return GrowthSample(); };
