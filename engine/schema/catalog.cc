@@ -249,6 +249,11 @@ void Catalog::set_default(TableId id, ColumnId column, std::string initial) {
   });
 }
 
+void Catalog::set_identity(TableId id, ColumnId column, Identity identity) {
+  tables_.change(id.value,
+                 [&](TableDefinition& changed) { changed.columns[column.value].identity = identity; });
+}
+
 Result<void> Catalog::set_nullable(TableId id, ColumnId column, bool nullable) {
   tables_.change(id.value, [&](TableDefinition& changed) {
     changed.columns[column.value].nullable = nullable;

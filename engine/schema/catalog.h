@@ -156,6 +156,7 @@ class Catalog {
   // The sequence, if it is not empty, is dropped with the column.
   void set_owned(TableId table, ColumnId column, std::string sequence);
   void set_default(TableId table, ColumnId column, std::string initial);
+  void set_identity(TableId table, ColumnId column, Identity identity);
   // The rows are laid out anew. Both fail where a key would be too wide.
   Result<void> set_nullable(TableId table, ColumnId column, bool nullable);
   Result<void> set_type(TableId table, ColumnId column, const Type& type);

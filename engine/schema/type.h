@@ -23,7 +23,7 @@ enum class TypeKind : uint8_t {
   kDate,       // days since 2000-01-01
   kInterval,   // months, days and microseconds, each with its sign
   kTime,       // microseconds since midnight, up to 24:00:00; without a time zone
-  kDecimal,    // exact, its digits after the point its own: of queries alone, never stored
+  kDecimal,    // exact, its digits after the point its own: numeric without precision and scale
   kNull,       // the type of a bare NULL, until its context gives it one
 };
 

@@ -95,6 +95,17 @@ void set_default(const syntax::Alteration& alteration, const TableDefinition& ta
   catalog.set_default(table.id, column, alteration.initial_text);
 }
 
+// The column draws its DEFAULT from a sequence that it owns.
+void set_identity(const syntax::Alteration& alteration, const TableDefinition& table, Catalog& catalog) {
+  const ColumnId column = column_of(table, alteration.changed);
+  if (const std::string& own = table.column(column).sequence;
+      own.empty() || drawn_sequence(table.column(column).initial) != own) {
+    refuse_as(sqlstate::kNotSupported, alteration.changed.where,
+              "ADD GENERATED AS IDENTITY is supported in a session's ALTER TABLE alone");
+  }
+  catalog.set_identity(table.id, column, alteration.identity);
+}
+
 void set_nullable(const syntax::Alteration& alteration, const TableDefinition& table, Catalog& catalog) {
   const ColumnId column = column_of(table, alteration.changed);
   const bool nullable = alteration.kind == AlterationKind::kDropNotNull;
@@ -391,6 +402,8 @@ void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog) {
     case AlterationKind::kSetDefault:
     case AlterationKind::kDropDefault:
       return set_default(alteration, *table, catalog);
+    case AlterationKind::kAddIdentity:
+      return set_identity(alteration, *table, catalog);
     case AlterationKind::kSetNotNull:
     case AlterationKind::kDropNotNull:
       return set_nullable(alteration, *table, catalog);

@@ -373,7 +373,7 @@ const RefusalRow kDefinitions[] = {
      R"(1:24: PARTITION BY is not supported; leave it out)"},
     {R"(CREATE TABLE t (a INT) WITH (autovacuum_enabled = 1);)",
      R"(1:24: storage parameters are not supported, but for fillfactor, which says nothing here; leave WITH out)"},
-    {R"(CREATE TABLE t (a INT GENERATED NEVER AS IDENTITY);)", R"(1:23: "NEVER" is not understood here)"},
+    {R"(CREATE TABLE t (a INT GENERATED NEVER AS IDENTITY);)", R"(1:33: "NEVER" is not understood here)"},
     {R"(CREATE TABLE t (a INT); CREATE INDEX i ON t (a no_such_ops);)",
      R"(1:48: operator class "no_such_ops" does not exist for access method "btree")"},
     {R"(CREATE INDEX i ON t (a);)",

@@ -250,7 +250,7 @@ void resolve_beside_time(Op op, Expr& left, Expr& right, ir::SourceLocation wher
   const Type known = is_unknown(left) ? right.type : left.type;
   if (op == Op::kSubtract || known.kind == TypeKind::kInterval) {
     unknown = convert_explicitly(std::move(unknown), known);
-  } else if (op == Op::kAdd && known.kind == TypeKind::kTimestamp) {
+  } else if (op == Op::kAdd && (known.kind == TypeKind::kTimestamp || known.kind == TypeKind::kTime)) {
     unknown = convert_explicitly(std::move(unknown), kInterval);
   } else if (op == Op::kAdd) {
     refuse_as(sqlstate::kNotUnique, where, "operator is not unique: it adds a time and a quoted string");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "procedures/catalog/object_numbers.h"
+#include "procedures/catalog/view_text.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
 #include "procedures/query/bound_select.h"
@@ -223,6 +224,43 @@ void descriptions(const SystemCatalog& catalog, RowMaker& rows) {
 
 namespace {
 
+// A view needs the relations and functions of its text, and a procedure those of its body: pg_dump writes
+// them behind these.
+void add_dependencies_of_texts(const SystemCatalog& catalog, RowMaker& rows) {
+  const Program& program = catalog.program();
+  const int64_t classes = oids::of_system_table(*catalog.find("pg_catalog", "pg_class"));
+  const int64_t routines = oids::of_system_table(*catalog.find("pg_catalog", "pg_proc"));
+  const auto add = [&](int64_t list, int64_t object, int64_t other_list, int64_t other) {
+    rows.set("classid", list).set("objid", object).set("refclassid", other_list).set("refobjid", other);
+    rows.set("refobjsubid", int64_t{0}).set("deptype", "n").add();
+  };
+  const auto add_tables = [&](int64_t list, int64_t object, const std::string& text) {
+    for (const TableDefinition& table : program.catalog.tables()) {
+      if (!is_sequence(table) && mentions_name(text, table.name))
+        add(list, object, classes, oids::of(table.id));
+    }
+  };
+  for (uint32_t number = 0; number < program.views.size(); ++number) {
+    const std::string& text = program.views[number].text;
+    const int64_t view = oids::of_view(number);
+    add_tables(classes, view, text);
+    for (uint32_t other = 0; other < number; ++other) {
+      if (mentions_name(text, program.views[other].name)) add(classes, view, classes, oids::of_view(other));
+    }
+    for (const ir::Procedure& routine : program.procedures) {
+      if (mentions_name(text, routine.name)) add(classes, view, routines, oids::of(routine.id));
+    }
+  }
+  for (const ir::Procedure& procedure : program.procedures) {
+    const std::string text = oids::procedure_body(program, procedure);
+    add_tables(routines, oids::of(procedure.id), text);
+    for (const ir::Procedure& other : program.procedures) {
+      if (other.id.value < procedure.id.value && mentions_name(text, other.name))
+        add(routines, oids::of(procedure.id), routines, oids::of(other.id));
+    }
+  }
+}
+
 // A DEFAULT goes with its column, and needs the sequence that it draws from.
 void add_dependencies_of_defaults(const SystemCatalog& catalog, RowMaker& rows) {
   const Catalog& tables = catalog.program().catalog;
@@ -260,6 +298,7 @@ void dependencies(const SystemCatalog& catalog, RowMaker& rows) {
     }
   }
   add_dependencies_of_defaults(catalog, rows);
+  add_dependencies_of_texts(catalog, rows);
 }
 
 }  // namespace mneme::relation_rows

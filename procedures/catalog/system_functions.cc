@@ -11,6 +11,7 @@
 #include "procedures/catalog/query_functions.h"
 #include "procedures/catalog/system_catalog.h"
 #include "procedures/catalog/system_rows.h"
+#include "procedures/catalog/view_text.h"
 #include "procedures/parser/written_names.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/type_oids.h"
@@ -71,7 +72,14 @@ Value no_text(const SystemCatalog&, Arguments, Arena&) {
 Value view_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const View* view = oids::view(catalog.program(), arguments[0].as_int());
-  return view == nullptr ? Value::null() : text_in(arena, view->text + ";");
+  if (view == nullptr) return Value::null();
+  const Program& program = catalog.program();
+  const auto is_relation = [&](const std::string& name) {
+    return program.catalog.find_table(name) != nullptr || program.find_view(name) != nullptr;
+  };
+  const std::string_view prefix = catalog.schema_prefix();
+  return text_in(arena,
+                 (prefix.empty() ? view->text : qualified_query(view->text, prefix, is_relation)) + ";");
 }
 Value same(const SystemCatalog&, Arguments arguments, Arena&) {
   return arguments[0];

@@ -77,7 +77,7 @@ class DefinitionReader {
   static void make_serial(syntax::ColumnDefinition& column);
 
   static void check_operators(antlr4::tree::TerminalNode* name);
-  static Identity identity(MnemeParser::IdentityContext* context);
+  static Identity identity(const std::vector<antlr4::tree::TerminalNode*>& words, bool is_by_default);
 
   // The DEFAULT of a SERIAL column.
   static void draw_from_sequence(const syntax::Table& table, syntax::ColumnDefinition& column);

@@ -127,6 +127,7 @@ struct Alteration {
     kSetNotNull,
     kDropNotNull,
     kSetType,
+    kAddIdentity,
     kRenameTo,
     kRenameColumn,
     kRenameConstraint,
@@ -143,7 +144,9 @@ struct Alteration {
   Name changed = {};                 // the column or constraint that is dropped, changed or renamed
   bool if_changed_exists = false;    // DROP ... IF EXISTS
   bool cascades = false;
-  std::optional<Expr> initial = std::nullopt;  // kSetDefault
+  std::optional<Expr> initial = std::nullopt;       // kSetDefault
+  Identity identity = Identity::kNone;              // kAddIdentity
+  std::optional<Sequence> sequence = std::nullopt;  // kAddIdentity: perhaps without a name
   std::string initial_text = {};
   TypeName type = {};                        // kSetType
   std::optional<Expr> value = std::nullopt;  // kSetType: USING

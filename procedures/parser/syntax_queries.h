@@ -324,6 +324,8 @@ struct Operation {
   // A value may be given for a column that is GENERATED ALWAYS AS IDENTITY: OVERRIDING SYSTEM VALUE, a COPY,
   // or an operation whose own values have been checked already.
   bool gives_identities = false;
+  // insert: the values for identity columns count for nothing: OVERRIDING USER VALUE.
+  bool ignores_identities = false;
   // insert: the rows of VALUES after the first. Each is an insert of its own.
   std::vector<std::vector<Expr>> more_rows;
   std::optional<OnConflict> on_conflict = std::nullopt;

@@ -233,6 +233,12 @@ void DefinitionReader::changed(MnemeParser::AlterActionContext* action, syntax::
     expect_word(type->IDENTIFIER().back(), {"type"});
     made.type = read_type(type->typeName());
     if (type->expression()) made.value = read_expression(type->expression());
+  } else if (auto* add = dynamic_cast<MnemeParser::AddIdentityContext*>(action)) {
+    made.kind = AlterationKind::kAddIdentity;
+    made.changed = read_name(add->name());
+    made.identity = identity(add->IDENTIFIER(), add->BY() != nullptr);
+    made.sequence.emplace();
+    if (add->sequenceOptions()) read_options(add->sequenceOptions(), *made.sequence);
   } else if (auto* rename = dynamic_cast<MnemeParser::RenameToContext*>(action)) {
     made.kind = AlterationKind::kRenameTo;
     expect_rename(rename->IDENTIFIER());
@@ -322,6 +328,11 @@ void DefinitionReader::read_options(MnemeParser::SequenceOptionsContext* context
       } else {
         words.refuse_here();
       }
+    } else if (!made.alters && made.name.empty() && words.take("sequence")) {
+      // Of an identity column: SEQUENCE NAME, perhaps behind its schema.
+      if (!words.take("name")) words.refuse_here();
+      made.name = words.name();
+      if (words.take(".")) made.name = words.name();
     } else if (words.take("owned")) {
       if (!words.take("by")) words.refuse_here();
       made.is_owned = true;

@@ -349,13 +349,11 @@ void DefinitionReader::make_serial(syntax::ColumnDefinition& column) {
   }
 }
 
-Identity DefinitionReader::identity(MnemeParser::IdentityContext* context) {
-  const auto words = context->IDENTIFIER();
-  if (lowered(words.back()->getText()) != "identity")
-    refuse(location(context), "\"{}\" is not understood here", words.back()->getText());
-  if (context->BY() != nullptr) return Identity::kByDefault;
-  if (lowered(words[0]->getText()) != "always")
-    refuse(location(context), "\"{}\" is not understood here", words[0]->getText());
+Identity DefinitionReader::identity(const std::vector<antlr4::tree::TerminalNode*>& words,
+                                    bool is_by_default) {
+  expect_word(words.back(), {"identity"});
+  if (is_by_default) return Identity::kByDefault;
+  expect_word(words[0], {"always"});
   return Identity::kAlways;
 }
 
@@ -406,7 +404,7 @@ void DefinitionReader::column(MnemeParser::ColumnContext* context, syntax::Table
       column.initial_text =
           source_.substr(begin, initial->concatenation()->getStop()->getStopIndex() + 1 - begin);
     } else if (auto* identity = dynamic_cast<MnemeParser::IdentityContext*>(item)) {
-      column.identity = DefinitionReader::identity(identity);
+      column.identity = DefinitionReader::identity(identity->IDENTIFIER(), identity->BY() != nullptr);
       column.is_serial = column.not_null = true;
       if (identity->sequenceOptions())
         read_options(identity->sequenceOptions(), column.sequence_options.emplace());

@@ -167,13 +167,10 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   }
   if (auto* overriding = context->overriding()) {
     expect_word(overriding->IDENTIFIER(0), {"overriding"});
-    if (lowered(overriding->IDENTIFIER(1)->getText()) == "user") {
-      refuse_as(sqlstate::kNotSupported, location(overriding),
-                "OVERRIDING USER VALUE is not supported; leave the column out, or write DEFAULT");
-    }
-    expect_word(overriding->IDENTIFIER(1), {"system"});
+    expect_word(overriding->IDENTIFIER(1), {"system", "user"});
     expect_word(overriding->IDENTIFIER(2), {"value"});
-    operation.gives_identities = true;
+    operation.ignores_identities = lowered(overriding->IDENTIFIER(1)->getText()) == "user";
+    operation.gives_identities = !operation.ignores_identities;
   }
   if (context->DEFAULT()) operation.gives_defaults = true;
   if (context->selectQuery()) {

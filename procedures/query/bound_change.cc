@@ -163,7 +163,7 @@ class ChangeParts {
     for (std::vector<syntax::Expr>& row : query.first.rows) {
       for (size_t i = 0; i < row.size(); ++i) {
         const Column* column = given_column(i);
-        if (row[i].kind != syntax::ExprKind::kDefault) {
+        if (row[i].kind != syntax::ExprKind::kDefault && !is_ignored(column)) {
           if (column != nullptr && !operation_.gives_identities) check_not_generated(*column, row[i].where);
           continue;
         }
@@ -180,7 +180,8 @@ class ChangeParts {
   syntax::Query rows_of_query() const {
     syntax::Query query = *operation_.query;
     for (size_t i = 0; i < table_.columns.size() && !operation_.gives_identities; ++i) {
-      if (const Column* column = given_column(i)) check_not_generated(*column, operation_.where);
+      const Column* const column = given_column(i);
+      if (column != nullptr && !is_ignored(column)) check_not_generated(*column, operation_.where);
     }
     query.with.insert(query.with.begin(), operation_.with.begin(), operation_.with.end());
     query.recursive |= operation_.recursive;
@@ -207,7 +208,13 @@ class ChangeParts {
     each.values.clear();
     each.more_rows.clear();
     each.with.clear();
-    for (size_t i = 0; i < columns; ++i) each.values.push_back(parameter(i + 1, operation_.where));
+    for (size_t i = 0; i < columns; ++i) {
+      each.values.push_back(parameter(i + 1, operation_.where));
+      // The rows of VALUES have the columns' own values already.
+      if (operation_.query && is_ignored(given_column(i)))
+        each.values.back().kind = syntax::ExprKind::kDefault;
+    }
+    each.ignores_identities = false;
     return each;
   }
 
@@ -301,6 +308,11 @@ class ChangeParts {
   }
 
  private:
+  // Whether OVERRIDING USER VALUE gives the column its own values.
+  bool is_ignored(const Column* column) const {
+    return operation_.ignores_identities && column != nullptr && column->identity != Identity::kNone;
+  }
+
   // The changed table, and those beside it.
   std::vector<syntax::FromItem> tables() const {
     std::vector<syntax::FromItem> items(1);

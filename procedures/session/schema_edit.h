@@ -71,6 +71,7 @@ class SchemaEdit : private ProgramEdit {
   std::unique_ptr<Program> append(const syntax::Definition& made, const TableDefinition& table);
   std::unique_ptr<Program> run_text(const Program& program, const std::string& text);
   // Takes what the column is part of with it.
+  std::unique_ptr<Program> add_identity(const syntax::Alteration& alteration, const TableDefinition& table);
   std::unique_ptr<Program> drop_column(const syntax::Definition& made, const TableDefinition& table);
   std::unique_ptr<Program> drop_constraint(const syntax::Definition& made, const TableDefinition& table);
   // `drop` takes the index out, once no foreign key refers to it. The table's own foreign keys keep an index.

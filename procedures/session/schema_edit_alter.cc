@@ -89,6 +89,8 @@ std::unique_ptr<Program> SchemaEdit::alter(const Definition& made) {
       break;
     case AlterationKind::kDropColumn:
       return drop_column(made, *table);
+    case AlterationKind::kAddIdentity:
+      return add_identity(alteration, *table);
     case AlterationKind::kDropConstraint:
       return drop_constraint(made, *table);
     case AlterationKind::kRenameConstraint:
@@ -177,6 +179,51 @@ std::unique_ptr<Program> SchemaEdit::run_text(const Program& program, const std:
   std::unique_ptr<Program> next = edit.alter(parse(text).front());
   if (!edit.notice().empty()) notify(edit.notice());
   return next;
+}
+
+// The column gets a sequence of its own, and draws its DEFAULT from it.
+std::unique_ptr<Program> SchemaEdit::add_identity(const syntax::Alteration& alteration,
+                                                  const TableDefinition& table) {
+  constexpr const char* kWrongState = "55000";
+  const std::optional<ColumnId> found = table.find_column(alteration.changed.text);
+  if (!found) {
+    refuse_change(sqlstate::kUndefinedColumn, "column \"{}\" of relation \"{}\" does not exist",
+                  alteration.changed.text, table.name);
+  }
+  const Column& column = table.column(*found);
+  if (!column.type.is_integer())
+    refuse_change(sqlstate::kInvalidParameter, "identity column type must be smallint, integer, or bigint");
+  if (column.nullable) {
+    refuse_change(kWrongState,
+                  "column \"{}\" of relation \"{}\" must be declared NOT NULL before identity can be added",
+                  column.name, table.name);
+  }
+  if (column.identity != Identity::kNone) {
+    refuse_change(kWrongState, "column \"{}\" of relation \"{}\" is already an identity column", column.name,
+                  table.name);
+  }
+  if (!column.initial.empty()) {
+    refuse_change(kWrongState, "column \"{}\" of relation \"{}\" already has a default value", column.name,
+                  table.name);
+  }
+  syntax::Sequence sequence = *alteration.sequence;
+  if (sequence.name.empty()) sequence.name.text = syntax::sequence_name(table.name, column.name);
+  const std::string name = sequence.name.text;
+  if (program_.catalog.has_relation(name))
+    refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", name);
+  if (!sequence.type && column.type.kind != TypeKind::kBigInt) sequence.type = column.type.kind;
+  sequence.is_owned = true;
+  sequence.owner.text = table.name;
+  sequence.owner_column.text = column.name;
+  const std::string altered =
+      fmt::format("ALTER TABLE {} ALTER COLUMN {} ", written_name(table.name), written_name(column.name));
+  std::unique_ptr<Program> program = create_sequence(program_, std::move(sequence));
+  program = run_text(*program, altered + "SET DEFAULT " + written_draw(name));
+  const bool is_always = alteration.identity == Identity::kAlways;
+  const Definition made = std::move(
+      parse(altered + fmt::format("ADD GENERATED {} AS IDENTITY", is_always ? "ALWAYS" : "BY DEFAULT"))
+          .front());
+  return SchemaEdit(*program, command_).append(made, *program->catalog.find_table(table.name));
 }
 
 std::unique_ptr<Program> SchemaEdit::drop_column(const Definition& made, const TableDefinition& table) {

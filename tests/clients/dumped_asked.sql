@@ -4,3 +4,7 @@ SELECT nextval('ticket') > 5, nextval('customer_id_seq') > 2;
 SELECT conname, contype FROM pg_constraint WHERE conrelid IN ('customer'::regclass, 'sale'::regclass) ORDER BY conname;
 SELECT indexname FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname;
 SELECT next_year(2023);
+SELECT id, number, body, raw, data, price, big, owner FROM item ORDER BY id;
+SELECT id, price, name, sales FROM cheap ORDER BY id, name;
+SELECT count(*) FROM a_cheap;
+SELECT column_name, is_identity, identity_generation, identity_start, identity_increment FROM information_schema.columns WHERE table_name = 'item' ORDER BY ordinal_position;

@@ -1,5 +1,6 @@
 -- The type bytea: literals, functions, columns.
 SELECT '\xDEADBEEF'::bytea, 'abc'::bytea, E'a\\000b\\\\c'::bytea, ''::bytea, '\x'::bytea, bytea '\x 01 02', 'é'::bytea;
+SELECT E'\\101\\377'::bytea, decode('\301b', 'escape');
 SELECT '\xabc'::bytea;
 SELECT '\xzz'::bytea;
 SELECT E'a\\9'::bytea;

@@ -73,3 +73,5 @@ CALL book(3, '13:15', NULL);
 CREATE FUNCTION half_past(t time) RETURNS time LANGUAGE sql AS $$ SELECT t + interval '30 min' $$;
 SELECT half_past('10:00'), half_past(starts) FROM slot ORDER BY room, starts LIMIT 2;
 SELECT column_name, data_type, udt_name, datetime_precision FROM information_schema.columns WHERE table_name = 'opening' ORDER BY ordinal_position;
+SELECT time '10:00' + '1 hour', '90 min' + time '23:00', time '10:00' + 'x';
+SELECT time '10:00' + '1 hour', '90 min' + time '23:00';
