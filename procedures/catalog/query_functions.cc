@@ -407,10 +407,10 @@ std::span<const QueryFunction> text_query_functions() {
   return kTextFunctions;
 }
 
-static std::array<std::span<const QueryFunction>, 7> all_query_functions() {
+static std::array<std::span<const QueryFunction>, 8> all_query_functions() {
   return {text_query_functions(),   pattern_query_functions(), array_query_functions(),
           format_query_functions(), time_query_functions(),    number_query_functions(),
-          form_query_functions()};
+          json_query_functions(),   bytes_query_functions()};
 }
 
 size_t count_query_functions() {

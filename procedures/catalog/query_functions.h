@@ -42,7 +42,8 @@ std::span<const QueryFunction> array_query_functions();
 std::span<const QueryFunction> format_query_functions();
 std::span<const QueryFunction> time_query_functions();
 // Those of json, jsonb and bytea.
-std::span<const QueryFunction> form_query_functions();
+std::span<const QueryFunction> json_query_functions();
+std::span<const QueryFunction> bytes_query_functions();
 // The array of these elements, as its text.
 Value array_of(const ArrayElements& elements, Arena& arena);
 // All of them, by number.

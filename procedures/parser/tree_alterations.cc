@@ -329,7 +329,7 @@ void DefinitionReader::read_options(MnemeParser::SequenceOptionsContext* context
         words.refuse_here();
       }
     } else if (!made.alters && made.name.empty() && words.take("sequence")) {
-      // Of an identity column: SEQUENCE NAME, perhaps behind its schema.
+      // An identity column may name its sequence, perhaps behind a schema: SEQUENCE NAME public.s.
       if (!words.take("name")) words.refuse_here();
       made.name = words.name();
       if (words.take(".")) made.name = words.name();

@@ -1,4 +1,4 @@
-// Query functions of json, jsonb and bytea. A jsonb is the text that it prints (engine/schema/text_form.h).
+// Query functions of json and jsonb. A jsonb is the text that it prints (engine/schema/text_form.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,28 +16,28 @@ namespace mneme {
 
 namespace {
 
-constexpr Type kFormText{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kFormList{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
-constexpr Type kFormPlace{.kind = TypeKind::kBigInt};
-constexpr Type kFormTruth{.kind = TypeKind::kBoolean};
+constexpr Type kJsonText{.kind = TypeKind::kVarchar, .is_text = true};
+constexpr Type kJsonList{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
+constexpr Type kJsonPlace{.kind = TypeKind::kBigInt};
+constexpr Type kJsonTruth{.kind = TypeKind::kBoolean};
 
-using FormArguments = std::span<const Value>;
+using JsonArguments = std::span<const Value>;
 
-bool give_form(std::string_view text, Arena& arena, Value& result) {
+bool give_json_text(std::string_view text, Arena& arena, Value& result) {
   result = Value::of_text(arena.copy(text));
   return true;
 }
 
 bool give_json(const Json* json, Arena& arena, Value& result) {
   if (json == nullptr) return true;
-  return give_form(json->raw, arena, result);
+  return give_json_text(json->raw, arena, result);
 }
 
 // As ->> gives it: a string without quotes, NULL for a null.
 bool give_text_of_json(const Json* json, Arena& arena, Value& result) {
   if (json == nullptr || json->kind == Json::Kind::kNull) return true;
-  return give_form(json->kind == Json::Kind::kString ? std::string_view(json->text) : json->raw, arena,
-                   result);
+  return give_json_text(json->kind == Json::Kind::kString ? std::string_view(json->text) : json->raw, arena,
+                        result);
 }
 
 // What is stored was read before. Its strings are decoded as they are.
@@ -67,21 +67,21 @@ bool give(Gives what, const Json* json, Arena& arena, Value& result) {
 }
 
 template <Gives what>
-bool member(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool member(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   return give(what, json.find(arguments[1].as_text()), arena, result);
 }
 
 template <Gives what>
-bool element(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool element(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   return give(what, json.at(arguments[1].as_int()), arena, result);
 }
 
 template <Gives what>
-bool step(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool step(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   return give(what, step_into(&json, arguments[1].as_text()), arena, result);
@@ -97,7 +97,7 @@ bool read_steps(const Value& list, Arena& arena, ArrayElements& steps, SqlError&
 }
 
 template <Gives what>
-bool path(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   ArrayElements steps;
   if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, steps, error))
@@ -107,7 +107,7 @@ bool path(FormArguments arguments, Arena& arena, Value& result, SqlError& error)
   return give(what, at, arena, result);
 }
 
-bool contains(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool contains(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json whole;
   Json part;
   if (!read_stored(arguments[0], arena, whole, error) || !read_stored(arguments[1], arena, part, error))
@@ -130,7 +130,7 @@ bool has_name(const Json& json, std::string_view name) {
   return json.kind == Json::Kind::kObject ? json.find(name) != nullptr : is_it(json);
 }
 
-bool has(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool has(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   result = Value::of_bool(has_name(json, arguments[1].as_text()));
@@ -138,7 +138,7 @@ bool has(FormArguments arguments, Arena& arena, Value& result, SqlError& error) 
 }
 
 template <bool all>
-bool has_names(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool has_names(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   ArrayElements names;
   if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, names, error))
@@ -151,7 +151,7 @@ bool has_names(FormArguments arguments, Arena& arena, Value& result, SqlError& e
 
 bool give_printed(Json& json, Arena& arena, Value& result) {
   if (json.kind == Json::Kind::kObject) sort_keys(json);
-  return give_form(print_json(json), arena, result);
+  return give_json_text(print_json(json), arena, result);
 }
 
 Json as_array(Json json) {
@@ -162,7 +162,7 @@ Json as_array(Json json) {
   return array;
 }
 
-bool concat(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool concat(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json left;
   Json right;
   if (!read_stored(arguments[0], arena, left, error) || !read_stored(arguments[1], arena, right, error))
@@ -194,7 +194,7 @@ bool refuse_scalar(const char* what, Arena& arena, SqlError& error) {
   return fail(error, arena, sqlstate::kInvalidParameter, "cannot {} scalar", what);
 }
 
-bool erase(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool erase(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   if (json.is_scalar()) return refuse_scalar("delete from", arena, error);
@@ -202,7 +202,7 @@ bool erase(FormArguments arguments, Arena& arena, Value& result, SqlError& error
   return give_printed(json, arena, result);
 }
 
-bool erase_all(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool erase_all(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   ArrayElements names;
   if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, names, error))
@@ -214,7 +214,7 @@ bool erase_all(FormArguments arguments, Arena& arena, Value& result, SqlError& e
   return give_printed(json, arena, result);
 }
 
-bool erase_at(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool erase_at(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   if (json.is_scalar()) return refuse_scalar("delete from", arena, error);
@@ -291,7 +291,7 @@ bool edit_path(Json& json, size_t level, PathChange& change, Arena& arena, SqlEr
   return true;
 }
 
-bool change_path(FormArguments arguments, PathEdit edit, Arena& arena, Value& result, SqlError& error) {
+bool change_path(JsonArguments arguments, PathEdit edit, Arena& arena, Value& result, SqlError& error) {
   Json json;
   ArrayElements steps;
   if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, steps, error))
@@ -309,17 +309,17 @@ bool change_path(FormArguments arguments, PathEdit edit, Arena& arena, Value& re
   return give_printed(json, arena, result);
 }
 
-bool set_path(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool set_path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   return change_path(arguments, PathEdit::kSet, arena, result, error);
 }
-bool insert_path(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool insert_path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   return change_path(arguments, PathEdit::kInsert, arena, result, error);
 }
-bool erase_path(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool erase_path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   return change_path(arguments, PathEdit::kErase, arena, result, error);
 }
 
-bool length_of_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool length_of_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   if (json.kind != Json::Kind::kArray) {
@@ -330,11 +330,11 @@ bool length_of_json(FormArguments arguments, Arena& arena, Value& result, SqlErr
   return true;
 }
 
-bool type_of_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool type_of_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   constexpr const char* kNames[] = {"null", "string", "number", "boolean", "array", "object"};
-  return give_form(kNames[static_cast<size_t>(json.kind)], arena, result);
+  return give_json_text(kNames[static_cast<size_t>(json.kind)], arena, result);
 }
 
 void strip_nulls(Json& json) {
@@ -351,11 +351,11 @@ void strip_nulls(Json& json) {
   for (Json& part : json.parts) strip_nulls(part);
 }
 
-bool strip_jsonb(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool strip_jsonb(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   strip_nulls(json);
-  return give_form(print_json(json), arena, result);
+  return give_json_text(print_json(json), arena, result);
 }
 
 // A json is written without blanks then.
@@ -376,13 +376,13 @@ void print_tight(const Json& json, std::string& to) {
   }
 }
 
-bool strip_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool strip_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   strip_nulls(json);
   std::string text;
   print_tight(json, text);
-  return give_form(text, arena, result);
+  return give_json_text(text, arena, result);
 }
 
 void print_pretty(const Json& json, size_t level, std::string& to) {
@@ -403,17 +403,17 @@ void print_pretty(const Json& json, size_t level, std::string& to) {
   to += is_object ? '}' : ']';
 }
 
-bool pretty(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool pretty(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   std::string text;
   print_pretty(json, 0, text);
-  return give_form(text, arena, result);
+  return give_json_text(text, arena, result);
 }
 
-bool key_of_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool key_of_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
-  return read_stored(arguments[0], arena, json, error) && give_form(json_key(json), arena, result);
+  return read_stored(arguments[0], arena, json, error) && give_json_text(json_key(json), arena, result);
 }
 
 // ---- lists of the parts of a json ----
@@ -437,7 +437,7 @@ std::optional<std::string> part_of_json(const Json& json, size_t i) {
 }
 
 template <Gives what>
-bool list_elements(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool list_elements(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   if (json.kind != Json::Kind::kArray) {
@@ -455,7 +455,7 @@ bool read_object(const Value& value, Arena& arena, Json& json, SqlError& error) 
               json.is_scalar() ? "a scalar" : "an array");
 }
 
-bool list_keys(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool list_keys(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_object(arguments[0], arena, json, error)) return false;
   return give_list(
@@ -463,7 +463,7 @@ bool list_keys(FormArguments arguments, Arena& arena, Value& result, SqlError& e
 }
 
 template <Gives what>
-bool list_values(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool list_values(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_object(arguments[0], arena, json, error)) return false;
   return give_list(
@@ -472,39 +472,39 @@ bool list_values(FormArguments arguments, Arena& arena, Value& result, SqlError&
 
 // ---- values in a json ----
 
-bool plain(FormArguments arguments, Arena&, Value& result, SqlError&) {
+bool plain(JsonArguments arguments, Arena&, Value& result, SqlError&) {
   result = arguments[0].is_null() ? Value::of_text("null") : arguments[0];
   return true;
 }
 
-bool quoted_text(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool quoted_text(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return plain(arguments, arena, result, error);
-  return give_form(quoted_json(arguments[0].as_text()), arena, result);
+  return give_json_text(quoted_json(arguments[0].as_text()), arena, result);
 }
 
 // NaN and infinities are no numbers there.
-bool of_double_in_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool of_double_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const bool is_word =
       !arguments[0].is_null() && arguments[0].as_text().find_first_of("Ny") != std::string_view::npos;
   return is_word ? quoted_text(arguments, arena, result, error) : plain(arguments, arena, result, error);
 }
 
 // 2024-02-29 12:30:00+00 is "2024-02-29T12:30:00+00:00".
-bool time_in_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool time_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return plain(arguments, arena, result, error);
   std::string text(arguments[0].as_text());
   std::ranges::replace(text, ' ', 'T');
   if (text.ends_with("+00")) text += ":00";
-  return give_form(quoted_json(text), arena, result);
+  return give_json_text(quoted_json(text), arena, result);
 }
 
-bool name_in_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool name_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null())
     return fail(error, arena, sqlstate::kInvalidParameter, "null value not allowed for object key");
-  return give_form(quoted_json(arguments[0].as_text()), arena, result);
+  return give_json_text(quoted_json(arguments[0].as_text()), arena, result);
 }
 
-bool array_in_json(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return plain(arguments, arena, result, error);
   ArrayElements elements;
   if (!read_steps(arguments[0], arena, elements, error)) return false;
@@ -520,243 +520,54 @@ bool array_in_json(FormArguments arguments, Arena& arena, Value& result, SqlErro
       text += is_truth ? (*each == "t" ? "true" : "false") : *each;
     }
   }
-  return give_form(text + "]", arena, result);
+  return give_json_text(text + "]", arena, result);
 }
 
-// ---- bytea ----
-
-bool give_bytes(std::string_view bytes, Arena& arena, Value& result) {
-  return give_form(bytea_of_bytes(bytes), arena, result);
-}
-
-bool bytea_concat(FormArguments arguments, Arena& arena, Value& result, SqlError&) {
-  std::string all(arguments[0].as_text());
-  all += arguments[1].as_text().substr(2);
-  return give_form(all, arena, result);
-}
-
-bool bytea_bits(FormArguments arguments, Arena&, Value& result, SqlError&) {
-  result = Value::of_int(static_cast<int64_t>(bytea_size(arguments[0].as_text()) * 8));
-  return true;
-}
-
-bool bytea_part(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
-  const auto size = static_cast<int64_t>(bytes.size());
-  const int64_t begin = arguments[1].as_int() - 1;
-  int64_t end = size;
-  if (arguments.size() > 2) {
-    if (arguments[2].as_int() < 0)
-      return fail(error, arena, sqlstate::kNegativeSubstring, "negative substring length not allowed");
-    end = std::min(size, begin + arguments[2].as_int());
-  }
-  const int64_t first = std::max<int64_t>(begin, 0);
-  return give_bytes(end > first ? std::string_view(bytes).substr(static_cast<size_t>(first),
-                                                                 static_cast<size_t>(end - first))
-                                : std::string_view(),
-                    arena, result);
-}
-
-bool bytea_position(FormArguments arguments, Arena&, Value& result, SqlError&) {
-  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
-  const size_t at = bytes.find(bytes_of_bytea(arguments[1].as_text()));
-  result = Value::of_int(at == std::string::npos ? 0 : static_cast<int64_t>(at + 1));
-  return true;
-}
-
-bool refuse_place(int64_t place, size_t size, Arena& arena, SqlError& error) {
-  return fail(error, arena, "2202E", "index {} out of valid range, 0..{}", place,
-              static_cast<int64_t>(size) - 1);
-}
-
-bool get_byte(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
-  const int64_t place = arguments[1].as_int();
-  if (place < 0 || place >= static_cast<int64_t>(bytes.size()))
-    return refuse_place(place, bytes.size(), arena, error);
-  result = Value::of_int(static_cast<unsigned char>(bytes[static_cast<size_t>(place)]));
-  return true;
-}
-
-bool set_byte(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  std::string bytes = bytes_of_bytea(arguments[0].as_text());
-  const int64_t place = arguments[1].as_int();
-  if (place < 0 || place >= static_cast<int64_t>(bytes.size()))
-    return refuse_place(place, bytes.size(), arena, error);
-  bytes[static_cast<size_t>(place)] = static_cast<char>(arguments[2].as_int());
-  return give_bytes(bytes, arena, result);
-}
-
-constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-// A line has 76 characters at most.
-std::string in_base64(std::string_view bytes) {
-  constexpr size_t kLine = 76;
-  std::string text;
-  size_t in_line = 0;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    if (in_line == kLine) {
-      text += '\n';
-      in_line = 0;
-    }
-    const size_t count = std::min<size_t>(3, bytes.size() - i);
-    uint32_t group = 0;
-    for (size_t j = 0; j < 3; ++j)
-      group = group << 8 | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0U);
-    for (size_t j = 0; j < 4; ++j) text += j <= count ? kBase64[group >> (18 - 6 * j) & 63] : '=';
-    in_line += 4;
-  }
-  return text;
-}
-
-bool from_base64(std::string_view text, std::string& bytes, Arena& arena, SqlError& error) {
-  uint32_t group = 0;
-  size_t count = 0;
-  size_t ends = 0;
-  for (const char c : text) {
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
-    const size_t digit = kBase64.find(c);
-    if (c == '=') {
-      ++ends;
-    } else if (digit == kBase64.npos || ends > 0) {
-      return fail(error, arena, sqlstate::kInvalidParameter,
-                  "invalid symbol \"{}\" found while decoding base64 sequence", c);
-    }
-    group = group << 6 | (c == '=' ? 0 : static_cast<uint32_t>(digit));
-    if (++count % 4 != 0) continue;
-    for (size_t j = 0; j + std::min<size_t>(ends, 2) < 3; ++j)
-      bytes += static_cast<char>(group >> (16 - 8 * j));
-    group = 0;
-  }
-  if (count % 4 == 0 && ends <= 2) return true;
-  (void)fail(error, arena, sqlstate::kInvalidParameter, "invalid base64 end sequence");
-  error.hint = "Input data is missing padding, is truncated, or is otherwise corrupted.";
-  return false;
-}
-
-std::string in_escapes(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    if (c == '\0' || (c & '\x80') != 0) {
-      text += fmt::format("\\{:03o}", static_cast<int>(static_cast<unsigned char>(c)));
-    } else {
-      text += c == '\\' ? "\\\\" : std::string(1, c);
-    }
-  }
-  return text;
-}
-
-bool refuse_encoding(std::string_view name, Arena& arena, SqlError& error) {
-  return fail(error, arena, sqlstate::kInvalidParameter, "unrecognized encoding: \"{}\"", name);
-}
-
-bool encode(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  const std::string_view form = arguments[1].as_text();
-  if (form == "hex") return give_form(arguments[0].as_text().substr(2), arena, result);
-  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
-  if (form == "base64") return give_form(in_base64(bytes), arena, result);
-  if (form == "escape") return give_form(in_escapes(bytes), arena, result);
-  return refuse_encoding(form, arena, error);
-}
-
-bool decode(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  const std::string_view form = arguments[1].as_text();
-  std::string_view read;
-  if (form == "hex") {
-    const std::string text = "\\x" + std::string(arguments[0].as_text());
-    return read_form(kByteaType, text, arena, read, error) && give_form(read, arena, result);
-  }
-  if (form == "escape") {
-    // What begins with \x is no hexadecimal digits there.
-    if (arguments[0].as_text().starts_with("\\x"))
-      return fail(error, arena, sqlstate::kInvalidText, "invalid input syntax for type bytea");
-    return read_form(kByteaType, arguments[0].as_text(), arena, read, error) &&
-           give_form(read, arena, result);
-  }
-  if (form != "base64") return refuse_encoding(form, arena, error);
-  std::string bytes;
-  return from_base64(arguments[0].as_text(), bytes, arena, error) && give_bytes(bytes, arena, result);
-}
-
-bool is_utf8_name(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    if (c != '-' && c != '_') plain += static_cast<char>(c | 0x20);
-  }
-  return plain == "utf8" || plain == "unicode";
-}
-
-bool refuse_conversion(std::string_view encoding, Arena& arena, SqlError& error) {
-  return fail(error, arena, sqlstate::kNotSupported, "the encoding \"{}\" is not supported; use UTF8",
-              encoding);
-}
-
-bool convert_to(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  if (!is_utf8_name(arguments[1].as_text())) return refuse_conversion(arguments[1].as_text(), arena, error);
-  return give_bytes(arguments[0].as_text(), arena, result);
-}
-
-bool convert_from(FormArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  if (!is_utf8_name(arguments[1].as_text())) return refuse_conversion(arguments[1].as_text(), arena, error);
-  const std::string bytes = bytes_of_bytea(arguments[0].as_text());
-  return check_text(bytes, arena, error) && give_form(bytes, arena, result);
-}
-
-constexpr QueryFunction kFormFunctions[] = {
-    {"mneme_json_get", 2, 2, {kFormText, kFormText}, kFormText, member<Gives::kJson>},
-    {"mneme_json_text", 2, 2, {kFormText, kFormText}, kFormText, member<Gives::kText>},
-    {"mneme_json_at", 2, 2, {kFormText, kFormPlace}, kFormText, element<Gives::kJson>},
-    {"mneme_json_text_at", 2, 2, {kFormText, kFormPlace}, kFormText, element<Gives::kText>},
-    {"mneme_json_step", 2, 2, {kFormText, kFormText}, kFormText, step<Gives::kJson>},
-    {"mneme_json_step_text", 2, 2, {kFormText, kFormText}, kFormText, step<Gives::kText>},
-    {"mneme_json_path", 2, 2, {kFormText, kFormList}, kFormText, path<Gives::kJson>},
-    {"mneme_json_path_text", 2, 2, {kFormText, kFormList}, kFormText, path<Gives::kText>},
-    {"mneme_json_contains", 2, 2, {kFormText, kFormText}, kFormTruth, contains},
-    {"mneme_json_has", 2, 2, {kFormText, kFormText}, kFormTruth, has},
-    {"mneme_json_has_any", 2, 2, {kFormText, kFormList}, kFormTruth, has_names<false>},
-    {"mneme_json_has_all", 2, 2, {kFormText, kFormList}, kFormTruth, has_names<true>},
-    {"mneme_json_concat", 2, 2, {kFormText, kFormText}, kFormText, concat},
-    {"mneme_json_erase", 2, 2, {kFormText, kFormText}, kFormText, erase},
-    {"mneme_json_erase_all", 2, 2, {kFormText, kFormList}, kFormText, erase_all},
-    {"mneme_json_erase_at", 2, 2, {kFormText, kFormPlace}, kFormText, erase_at},
-    {"mneme_json_erase_path", 2, 2, {kFormText, kFormList}, kFormText, erase_path},
-    {"mneme_json_key", 1, 1, {kFormText}, kFormText, key_of_json},
-    {"mneme_json_elements", 1, 1, {kFormText}, kFormList, list_elements<Gives::kJson>},
-    {"mneme_json_element_texts", 1, 1, {kFormText}, kFormList, list_elements<Gives::kText>},
-    {"mneme_json_keys", 1, 1, {kFormText}, kFormList, list_keys},
-    {"mneme_json_values", 1, 1, {kFormText}, kFormList, list_values<Gives::kJson>},
-    {"mneme_json_value_texts", 1, 1, {kFormText}, kFormList, list_values<Gives::kText>},
-    {"jsonb_set", 3, 4, {kFormText, kFormList, kFormText, kFormTruth}, kFormText, set_path},
-    {"jsonb_insert", 3, 4, {kFormText, kFormList, kFormText, kFormTruth}, kFormText, insert_path},
-    {"json_array_length", 1, 1, {kFormText}, kFormPlace, length_of_json},
-    {"jsonb_array_length", 1, 1, {kFormText}, kFormPlace, length_of_json},
-    {"json_typeof", 1, 1, {kFormText}, kFormText, type_of_json},
-    {"jsonb_typeof", 1, 1, {kFormText}, kFormText, type_of_json},
-    {"json_strip_nulls", 1, 1, {kFormText}, kFormText, strip_json},
-    {"jsonb_strip_nulls", 1, 1, {kFormText}, kFormText, strip_jsonb},
-    {"jsonb_pretty", 1, 1, {kFormText}, kFormText, pretty},
-    {"mneme_json_plain", 1, 1, {kFormText}, kFormText, plain, false},
-    {"mneme_json_quoted", 1, 1, {kFormText}, kFormText, quoted_text, false},
-    {"mneme_json_double", 1, 1, {kFormText}, kFormText, of_double_in_json, false},
-    {"mneme_json_time", 1, 1, {kFormText}, kFormText, time_in_json, false},
-    {"mneme_json_name", 1, 1, {kFormText}, kFormText, name_in_json, false},
-    {"mneme_json_array", 2, 2, {kFormList, kFormTruth}, kFormText, array_in_json, false},
-    {"mneme_bytea_concat", 2, 2, {kByteaType, kByteaType}, kByteaType, bytea_concat},
-    {"mneme_bytea_bits", 1, 1, {kByteaType}, kFormPlace, bytea_bits},
-    {"mneme_bytea_part", 2, 3, {kByteaType, kFormPlace, kFormPlace}, kByteaType, bytea_part},
-    {"mneme_bytea_position", 2, 2, {kByteaType, kByteaType}, kFormPlace, bytea_position},
-    {"get_byte", 2, 2, {kByteaType, kFormPlace}, Type{.kind = TypeKind::kInt}, get_byte},
-    {"set_byte", 3, 3, {kByteaType, kFormPlace, kFormPlace}, kByteaType, set_byte},
-    {"encode", 2, 2, {kByteaType, kFormText}, kFormText, encode},
-    {"decode", 2, 2, {kFormText, kFormText}, kByteaType, decode},
-    {"convert_to", 2, 2, {kFormText, kFormText}, kByteaType, convert_to},
-    {"convert_from", 2, 2, {kByteaType, kFormText}, kFormText, convert_from},
+constexpr QueryFunction kJsonFunctions[] = {
+    {"mneme_json_get", 2, 2, {kJsonText, kJsonText}, kJsonText, member<Gives::kJson>},
+    {"mneme_json_text", 2, 2, {kJsonText, kJsonText}, kJsonText, member<Gives::kText>},
+    {"mneme_json_at", 2, 2, {kJsonText, kJsonPlace}, kJsonText, element<Gives::kJson>},
+    {"mneme_json_text_at", 2, 2, {kJsonText, kJsonPlace}, kJsonText, element<Gives::kText>},
+    {"mneme_json_step", 2, 2, {kJsonText, kJsonText}, kJsonText, step<Gives::kJson>},
+    {"mneme_json_step_text", 2, 2, {kJsonText, kJsonText}, kJsonText, step<Gives::kText>},
+    {"mneme_json_path", 2, 2, {kJsonText, kJsonList}, kJsonText, path<Gives::kJson>},
+    {"mneme_json_path_text", 2, 2, {kJsonText, kJsonList}, kJsonText, path<Gives::kText>},
+    {"mneme_json_contains", 2, 2, {kJsonText, kJsonText}, kJsonTruth, contains},
+    {"mneme_json_has", 2, 2, {kJsonText, kJsonText}, kJsonTruth, has},
+    {"mneme_json_has_any", 2, 2, {kJsonText, kJsonList}, kJsonTruth, has_names<false>},
+    {"mneme_json_has_all", 2, 2, {kJsonText, kJsonList}, kJsonTruth, has_names<true>},
+    {"mneme_json_concat", 2, 2, {kJsonText, kJsonText}, kJsonText, concat},
+    {"mneme_json_erase", 2, 2, {kJsonText, kJsonText}, kJsonText, erase},
+    {"mneme_json_erase_all", 2, 2, {kJsonText, kJsonList}, kJsonText, erase_all},
+    {"mneme_json_erase_at", 2, 2, {kJsonText, kJsonPlace}, kJsonText, erase_at},
+    {"mneme_json_erase_path", 2, 2, {kJsonText, kJsonList}, kJsonText, erase_path},
+    {"mneme_json_key", 1, 1, {kJsonText}, kJsonText, key_of_json},
+    {"mneme_json_elements", 1, 1, {kJsonText}, kJsonList, list_elements<Gives::kJson>},
+    {"mneme_json_element_texts", 1, 1, {kJsonText}, kJsonList, list_elements<Gives::kText>},
+    {"mneme_json_keys", 1, 1, {kJsonText}, kJsonList, list_keys},
+    {"mneme_json_values", 1, 1, {kJsonText}, kJsonList, list_values<Gives::kJson>},
+    {"mneme_json_value_texts", 1, 1, {kJsonText}, kJsonList, list_values<Gives::kText>},
+    {"jsonb_set", 3, 4, {kJsonText, kJsonList, kJsonText, kJsonTruth}, kJsonText, set_path},
+    {"jsonb_insert", 3, 4, {kJsonText, kJsonList, kJsonText, kJsonTruth}, kJsonText, insert_path},
+    {"json_array_length", 1, 1, {kJsonText}, kJsonPlace, length_of_json},
+    {"jsonb_array_length", 1, 1, {kJsonText}, kJsonPlace, length_of_json},
+    {"json_typeof", 1, 1, {kJsonText}, kJsonText, type_of_json},
+    {"jsonb_typeof", 1, 1, {kJsonText}, kJsonText, type_of_json},
+    {"json_strip_nulls", 1, 1, {kJsonText}, kJsonText, strip_json},
+    {"jsonb_strip_nulls", 1, 1, {kJsonText}, kJsonText, strip_jsonb},
+    {"jsonb_pretty", 1, 1, {kJsonText}, kJsonText, pretty},
+    {"mneme_json_plain", 1, 1, {kJsonText}, kJsonText, plain, false},
+    {"mneme_json_quoted", 1, 1, {kJsonText}, kJsonText, quoted_text, false},
+    {"mneme_json_double", 1, 1, {kJsonText}, kJsonText, of_double_in_json, false},
+    {"mneme_json_time", 1, 1, {kJsonText}, kJsonText, time_in_json, false},
+    {"mneme_json_name", 1, 1, {kJsonText}, kJsonText, name_in_json, false},
+    {"mneme_json_array", 2, 2, {kJsonList, kJsonTruth}, kJsonText, array_in_json, false},
 };
 
 }  // namespace
 
-std::span<const QueryFunction> form_query_functions() {
-  return kFormFunctions;
+std::span<const QueryFunction> json_query_functions() {
+  return kJsonFunctions;
 }
 
 }  // namespace mneme
