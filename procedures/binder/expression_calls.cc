@@ -1,5 +1,5 @@
-// ExpressionBinder's calls. It binds aggregates here, and functions with rules of their own. Other calls go to
-// the query's binder, to the called routine, or to the functions (function_binder.cc).
+// ExpressionBinder's calls. It binds aggregates here, and functions with rules of their own. Other calls go
+// to the query's binder, to the called routine, or to the functions (function_binder.cc).
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -523,7 +523,7 @@ bool array_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlErro
   return give_json_text(text + "]", arena, result);
 }
 
-constexpr QueryFunction kJsonFunctions[] = {
+constexpr QueryFunction kFunctionsOfJson[] = {
     {"mneme_json_get", 2, 2, {kJsonText, kJsonText}, kJsonText, member<Gives::kJson>},
     {"mneme_json_text", 2, 2, {kJsonText, kJsonText}, kJsonText, member<Gives::kText>},
     {"mneme_json_at", 2, 2, {kJsonText, kJsonPlace}, kJsonText, element<Gives::kJson>},
@@ -567,7 +567,7 @@ constexpr QueryFunction kJsonFunctions[] = {
 }  // namespace
 
 std::span<const QueryFunction> json_query_functions() {
-  return kJsonFunctions;
+  return kFunctionsOfJson;
 }
 
 }  // namespace mneme
