@@ -20,21 +20,7 @@ namespace mneme {
 
 namespace {
 
-constexpr Type kWords{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kWordList{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
-constexpr Type kPlace{.kind = TypeKind::kInt};
-constexpr Type kWhole{.kind = TypeKind::kBigInt};
-constexpr Type kReal{.kind = TypeKind::kDouble};
-constexpr Type kYesOrNo{.kind = TypeKind::kBoolean};
-
-using Arguments = std::span<const Value>;
-
-bool give_text(std::string_view text, Arena& arena, Value& result) {
-  result = Value::of_text(arena.copy(text));
-  return true;
-}
-
-bool unistr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool unistr(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string_view text = arguments[0].as_text();
   std::string all;
   const auto invalid = [&] { return fail(error, arena, sqlstate::kSyntaxError, "invalid Unicode escape"); };
@@ -108,11 +94,11 @@ bool md5_of_bytes(std::string message, Arena& arena, Value& result) {
   return give_text(digits, arena, result);
 }
 
-bool md5_of(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+bool md5_of(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   return md5_of_bytes(std::string(arguments[0].as_text()), arena, result);
 }
 
-bool md5_of_bytea(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+bool md5_of_bytea(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   return md5_of_bytes(bytes_of_bytea(arguments[0].as_text()), arena, result);
 }
 
@@ -135,17 +121,17 @@ std::string literal_of(std::string_view text) {
   return escaped;
 }
 
-bool quote_literal(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+bool quote_literal(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   return give_text(literal_of(arguments[0].as_text()), arena, result);
 }
 
-bool quote_nullable(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+bool quote_nullable(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   return give_text(arguments[0].is_null() ? "NULL" : literal_of(arguments[0].as_text()), arena, result);
 }
 
 class Formatter {
  public:
-  Formatter(Arguments arguments, Arena& arena, SqlError& error)
+  Formatter(QueryArguments arguments, Arena& arena, SqlError& error)
       : written_(arguments[0].as_text()), values_(arguments.subspan(1)), arena_(arena), error_(error) {}
 
   bool write(std::string& text) {
@@ -224,20 +210,20 @@ class Formatter {
   }
 
   const std::string_view written_;
-  const Arguments values_;
+  const QueryArguments values_;
   Arena& arena_;
   SqlError& error_;
   size_t at_ = 0;
   size_t next_ = 0;
 };
 
-bool format_text(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool format_text(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return true;
   std::string text;
   return Formatter(arguments, arena, error).write(text) && give_text(text, arena, result);
 }
 
-bool concat_with(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+bool concat_with(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   if (arguments[0].is_null()) return true;
   std::string text;
   bool is_first = true;
@@ -250,7 +236,7 @@ bool concat_with(Arguments arguments, Arena& arena, Value& result, SqlError&) {
   return give_text(text, arena, result);
 }
 
-bool overlay(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool overlay(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string_view text = arguments[0].as_text();
   const int64_t from = arguments[2].as_int();
   const int64_t count = arguments.size() > 3 ? arguments[3].as_int()
@@ -264,14 +250,14 @@ bool overlay(Arguments arguments, Arena& arena, Value& result, SqlError& error) 
   return give_text(all, arena, result);
 }
 
-bool count_nulls(Arguments arguments, Arena&, Value& result, SqlError&) {
+bool count_nulls(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   int64_t count = 0;
   for (const Value& each : arguments) count += each.is_null() ? 1 : 0;
   result = Value::of_int(count);
   return true;
 }
 
-bool count_others(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool count_others(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (!count_nulls(arguments, arena, result, error)) return false;
   result = Value::of_int(static_cast<int64_t>(arguments.size()) - result.as_int());
   return true;
@@ -280,7 +266,7 @@ bool count_others(Arguments arguments, Arena& arena, Value& result, SqlError& er
 // ---- numbers ----
 
 template <double (*Function)(double)>
-bool of_double(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool of_double(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const double number = Function(arguments[0].as_double());
   if (std::isnan(number) && !std::isnan(arguments[0].as_double()))
     return fail(error, arena, sqlstate::kOutOfRange, "input is out of range");
@@ -297,17 +283,17 @@ double radians_of(double degrees) {
   return degrees * (std::numbers::pi / 180.0);
 }
 
-bool atan2_of(Arguments arguments, Arena&, Value& result, SqlError&) {
+bool atan2_of(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   result = Value::of_double(std::atan2(arguments[0].as_double(), arguments[1].as_double()));
   return true;
 }
 
-bool pi_of(Arguments, Arena&, Value& result, SqlError&) {
+bool pi_of(QueryArguments, Arena&, Value& result, SqlError&) {
   result = Value::of_double(std::numbers::pi);
   return true;
 }
 
-bool gcd_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool gcd_of(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   const int64_t a = arguments[0].as_int();
   const int64_t b = arguments[1].as_int();
@@ -316,7 +302,7 @@ bool gcd_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
   return true;
 }
 
-bool lcm_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool lcm_of(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].as_int() == 0 || arguments[1].as_int() == 0) {
     result = Value::of_int(0);
     return true;
@@ -335,69 +321,73 @@ std::mt19937_64& generator() {
   return numbers;
 }
 
-bool random_number(Arguments, Arena&, Value& result, SqlError&) {
+bool random_number(QueryArguments, Arena&, Value& result, SqlError&) {
   constexpr double kSteps = 9007199254740992.0;  // 2^53
   result = Value::of_double(static_cast<double>(generator()() >> 11) / kSteps);
   return true;
 }
 
-bool draw_uuid(Arguments, Arena& arena, Value& result, SqlError&) {
+bool draw_uuid(QueryArguments, Arena& arena, Value& result, SqlError&) {
   return give_text(random_uuid(), arena, result);
 }
 
 constexpr QueryFunction kTextFunctions[] = {
-    {"unistr", 1, 1, {kWords}, kWords, unistr},
-    {"md5", 1, 1, {kWords}, kWords, md5_of},
-    {"mneme_bytea_md5", 1, 1, {kByteaType}, kWords, md5_of_bytea},
-    {"quote_literal", 1, 1, {kWords}, kWords, quote_literal},
-    {"quote_nullable", 1, 1, {kWords}, kWords, quote_nullable, false},
+    {"unistr", 1, 1, {types::kText}, types::kText, unistr},
+    {"md5", 1, 1, {types::kText}, types::kText, md5_of},
+    {"mneme_bytea_md5", 1, 1, {kByteaType}, types::kText, md5_of_bytea},
+    {"quote_literal", 1, 1, {types::kText}, types::kText, quote_literal},
+    {"quote_nullable", 1, 1, {types::kText}, types::kText, quote_nullable, false},
     {"format",
      1,
      16,
-     {kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords,
-      kWords, kWords, kWords},
-     kWords,
+     {types::kText, types::kText, types::kText, types::kText, types::kText, types::kText, types::kText,
+      types::kText, types::kText, types::kText, types::kText, types::kText, types::kText, types::kText,
+      types::kText, types::kText},
+     types::kText,
      format_text,
      false},
     {"concat_ws",
      2,
      16,
-     {kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords,
-      kWords, kWords, kWords},
-     kWords,
+     {types::kText, types::kText, types::kText, types::kText, types::kText, types::kText, types::kText,
+      types::kText, types::kText, types::kText, types::kText, types::kText, types::kText, types::kText,
+      types::kText, types::kText},
+     types::kText,
      concat_with,
      false},
     {"num_nulls",
      1,
      16,
-     {kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords,
-      kWords, kWords, kWords},
-     kPlace,
+     {types::kText, types::kText, types::kText, types::kText, types::kText, types::kText, types::kText,
+      types::kText, types::kText, types::kText, types::kText, types::kText, types::kText, types::kText,
+      types::kText, types::kText},
+     types::kInt,
      count_nulls,
      false},
     {"num_nonnulls",
      1,
      16,
-     {kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords, kWords,
-      kWords, kWords, kWords},
-     kPlace,
+     {types::kText, types::kText, types::kText, types::kText, types::kText, types::kText, types::kText,
+      types::kText, types::kText, types::kText, types::kText, types::kText, types::kText, types::kText,
+      types::kText, types::kText},
+     types::kInt,
      count_others,
      false},
-    {"overlay", 3, 4, {kWords, kWords, kPlace, kPlace}, kWords, overlay},
-    {"cbrt", 1, 1, {kReal}, kReal, of_double<std::cbrt>},
-    {"degrees", 1, 1, {kReal}, kReal, of_double<degrees_of>},
-    {"radians", 1, 1, {kReal}, kReal, of_double<radians_of>},
-    {"sin", 1, 1, {kReal}, kReal, of_double<std::sin>},
-    {"cos", 1, 1, {kReal}, kReal, of_double<std::cos>},
-    {"tan", 1, 1, {kReal}, kReal, of_double<std::tan>},
-    {"asin", 1, 1, {kReal}, kReal, of_double<std::asin>},
-    {"acos", 1, 1, {kReal}, kReal, of_double<std::acos>},
-    {"atan", 1, 1, {kReal}, kReal, of_double<std::atan>},
-    {"atan2", 2, 2, {kReal, kReal}, kReal, atan2_of},
-    {"pi", 0, 0, {}, kReal, pi_of},
-    {"gcd", 2, 2, {kWhole, kWhole}, kWhole, gcd_of},
-    {"lcm", 2, 2, {kWhole, kWhole}, kWhole, lcm_of},
-    {"random", 0, 0, {}, kReal, random_number},
+    {"overlay", 3, 4, {types::kText, types::kText, types::kInt, types::kInt}, types::kText, overlay},
+    {"cbrt", 1, 1, {types::kDouble}, types::kDouble, of_double<std::cbrt>},
+    {"degrees", 1, 1, {types::kDouble}, types::kDouble, of_double<degrees_of>},
+    {"radians", 1, 1, {types::kDouble}, types::kDouble, of_double<radians_of>},
+    {"sin", 1, 1, {types::kDouble}, types::kDouble, of_double<std::sin>},
+    {"cos", 1, 1, {types::kDouble}, types::kDouble, of_double<std::cos>},
+    {"tan", 1, 1, {types::kDouble}, types::kDouble, of_double<std::tan>},
+    {"asin", 1, 1, {types::kDouble}, types::kDouble, of_double<std::asin>},
+    {"acos", 1, 1, {types::kDouble}, types::kDouble, of_double<std::acos>},
+    {"atan", 1, 1, {types::kDouble}, types::kDouble, of_double<std::atan>},
+    {"atan2", 2, 2, {types::kDouble, types::kDouble}, types::kDouble, atan2_of},
+    {"pi", 0, 0, {}, types::kDouble, pi_of},
+    {"gcd", 2, 2, {types::kBigInt, types::kBigInt}, types::kBigInt, gcd_of},
+    {"lcm", 2, 2, {types::kBigInt, types::kBigInt}, types::kBigInt, lcm_of},
+    {"random", 0, 0, {}, types::kDouble, random_number},
     {"gen_random_uuid", 0, 0, {}, kUuidType, draw_uuid},
 };
 

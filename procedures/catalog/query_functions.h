@@ -19,8 +19,33 @@
 
 namespace mneme {
 
+// The types of parameters and results.
+namespace types {
+inline constexpr Type kBoolean{.kind = TypeKind::kBoolean};
+inline constexpr Type kInt{.kind = TypeKind::kInt};
+inline constexpr Type kBigInt{.kind = TypeKind::kBigInt};
+inline constexpr Type kReal{.kind = TypeKind::kReal};
+inline constexpr Type kDouble{.kind = TypeKind::kDouble};
+inline constexpr Type kDate{.kind = TypeKind::kDate};
+inline constexpr Type kTime{.kind = TypeKind::kTime};
+inline constexpr Type kTimestamp{.kind = TypeKind::kTimestamp};
+inline constexpr Type kZonedTimestamp{.kind = TypeKind::kTimestamp, .is_zoned = true};
+inline constexpr Type kInterval{.kind = TypeKind::kInterval};
+inline constexpr Type kText{.kind = TypeKind::kVarchar, .is_text = true};
+inline constexpr Type kTextArray{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
+inline constexpr Type kIntArray{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kInt};
+}  // namespace types
+
+using QueryArguments = std::span<const Value>;
+
+// The result of a function that gives a text; always true.
+inline bool give_text(std::string_view text, Arena& arena, Value& result) {
+  result = Value::of_text(arena.copy(text));
+  return true;
+}
+
 struct QueryFunction {
-  using Call = bool (*)(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error);
+  using Call = bool (*)(QueryArguments arguments, Arena& arena, Value& result, SqlError& error);
 
   std::string_view name;
   size_t least;

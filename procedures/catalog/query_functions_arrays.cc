@@ -29,15 +29,8 @@ Value array_of(const ArrayElements& elements, Arena& arena) {
 
 namespace {
 
-constexpr Type kTextElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
 // Any array.
-constexpr Type kArrayType = kTextElements;
-constexpr Type kIntElements{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kInt};
-constexpr Type kElement{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kSmallNumber{.kind = TypeKind::kInt};
-constexpr Type kTruthValue{.kind = TypeKind::kBoolean};
-
-using Arguments = std::span<const Value>;
+constexpr Type kArrayType = types::kTextArray;
 
 // NULL is an array without elements.
 bool read_array(const Value& value, Arena& arena, ArrayElements& elements, SqlError& error) {
@@ -53,7 +46,7 @@ std::optional<std::string> element_text(const Value& value) {
   return value.is_null() ? std::nullopt : std::optional<std::string>(value.as_text());
 }
 
-bool array_append(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_append(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
   elements.push_back(element_text(arguments[1]));
@@ -61,7 +54,7 @@ bool array_append(Arguments arguments, Arena& arena, Value& result, SqlError& er
   return true;
 }
 
-bool array_prepend(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_prepend(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements elements;
   if (!read_array(arguments[1], arena, elements, error)) return false;
   elements.insert(elements.begin(), element_text(arguments[0]));
@@ -69,7 +62,7 @@ bool array_prepend(Arguments arguments, Arena& arena, Value& result, SqlError& e
   return true;
 }
 
-bool array_cat(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_cat(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null() || arguments[1].is_null()) {
     result = arguments[0].is_null() ? arguments[1] : arguments[0];
     return true;
@@ -83,7 +76,7 @@ bool array_cat(Arguments arguments, Arena& arena, Value& result, SqlError& error
   return true;
 }
 
-bool array_remove(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_remove(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return true;
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
@@ -93,7 +86,7 @@ bool array_remove(Arguments arguments, Arena& arena, Value& result, SqlError& er
   return true;
 }
 
-bool array_replace(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_replace(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return true;
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
@@ -102,7 +95,7 @@ bool array_replace(Arguments arguments, Arena& arena, Value& result, SqlError& e
   return true;
 }
 
-bool array_position(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_position(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return true;
   if (arguments.size() > 2 && arguments[2].is_null())
     return fail(error, arena, sqlstate::kNullNotAllowed, "initial position must not be null");
@@ -117,7 +110,7 @@ bool array_position(Arguments arguments, Arena& arena, Value& result, SqlError& 
   return true;
 }
 
-bool array_positions(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_positions(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return true;
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
@@ -129,14 +122,14 @@ bool array_positions(Arguments arguments, Arena& arena, Value& result, SqlError&
   return true;
 }
 
-bool array_ndims(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_ndims(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
   if (!elements.empty()) result = Value::of_int(1);
   return true;
 }
 
-bool array_dims(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_dims(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
   if (elements.empty()) return true;
@@ -144,7 +137,7 @@ bool array_dims(Arguments arguments, Arena& arena, Value& result, SqlError& erro
   return true;
 }
 
-bool trim_array(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool trim_array(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
   const int64_t count = arguments[1].as_int();
@@ -164,7 +157,7 @@ bool contains_all(const ArrayElements& whole, const ArrayElements& parts) {
   });
 }
 
-bool array_contains(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_contains(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements whole;
   ArrayElements parts;
   if (!read_array(arguments[0], arena, whole, error) || !read_array(arguments[1], arena, parts, error))
@@ -173,7 +166,7 @@ bool array_contains(Arguments arguments, Arena& arena, Value& result, SqlError& 
   return true;
 }
 
-bool array_overlaps(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_overlaps(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements one;
   ArrayElements other;
   if (!read_array(arguments[0], arena, one, error) || !read_array(arguments[1], arena, other, error))
@@ -184,7 +177,7 @@ bool array_overlaps(Arguments arguments, Arena& arena, Value& result, SqlError& 
   return true;
 }
 
-bool string_to_array(Arguments arguments, Arena& arena, Value& result, SqlError&) {
+bool string_to_array(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   if (arguments[0].is_null()) return true;
   const std::string_view text = arguments[0].as_text();
   ArrayElements elements;
@@ -216,7 +209,7 @@ bool string_to_array(Arguments arguments, Arena& arena, Value& result, SqlError&
 }
 
 // The elements as those of another type, whose number is the second argument.
-bool array_as(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_as(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
   const std::optional<Type> type = type_of_oid(static_cast<uint32_t>(arguments[1].as_int()));
@@ -236,28 +229,42 @@ bool array_as(Arguments arguments, Arena& arena, Value& result, SqlError& error)
 }
 
 constexpr QueryFunction kArrayFunctions[] = {
-    {"mneme_array_as", 2, 2, {kArrayType, kSmallNumber}, kArrayType, array_as},
-    {"array_append", 2, 2, {kArrayType, kElement}, kArrayType, array_append, false, 0},
-    {"array_prepend", 2, 2, {kElement, kArrayType}, kArrayType, array_prepend, false, 1},
+    {"mneme_array_as", 2, 2, {kArrayType, types::kInt}, kArrayType, array_as},
+    {"array_append", 2, 2, {kArrayType, types::kText}, kArrayType, array_append, false, 0},
+    {"array_prepend", 2, 2, {types::kText, kArrayType}, kArrayType, array_prepend, false, 1},
     {"array_cat", 2, 2, {kArrayType, kArrayType}, kArrayType, array_cat, false, 0},
-    {"array_remove", 2, 2, {kArrayType, kElement}, kArrayType, array_remove, false, 0, true},
-    {"array_replace", 3, 3, {kArrayType, kElement, kElement}, kArrayType, array_replace, false, 0, true},
+    {"array_remove", 2, 2, {kArrayType, types::kText}, kArrayType, array_remove, false, 0, true},
+    {"array_replace",
+     3,
+     3,
+     {kArrayType, types::kText, types::kText},
+     kArrayType,
+     array_replace,
+     false,
+     0,
+     true},
     {"array_position",
      2,
      3,
-     {kArrayType, kElement, kSmallNumber},
-     kSmallNumber,
+     {kArrayType, types::kText, types::kInt},
+     types::kInt,
      array_position,
      false,
      {},
      true},
-    {"array_positions", 2, 2, {kArrayType, kElement}, kIntElements, array_positions, false, {}, true},
-    {"array_ndims", 1, 1, {kArrayType}, kSmallNumber, array_ndims},
-    {"array_dims", 1, 1, {kArrayType}, kElement, array_dims},
-    {"trim_array", 2, 2, {kArrayType, kSmallNumber}, kArrayType, trim_array, true, 0},
-    {"mneme_array_contains", 2, 2, {kArrayType, kArrayType}, kTruthValue, array_contains, true, {}, true},
-    {"mneme_array_overlaps", 2, 2, {kArrayType, kArrayType}, kTruthValue, array_overlaps, true, {}, true},
-    {"string_to_array", 2, 3, {kElement, kElement, kElement}, kTextElements, string_to_array, false},
+    {"array_positions", 2, 2, {kArrayType, types::kText}, types::kIntArray, array_positions, false, {}, true},
+    {"array_ndims", 1, 1, {kArrayType}, types::kInt, array_ndims},
+    {"array_dims", 1, 1, {kArrayType}, types::kText, array_dims},
+    {"trim_array", 2, 2, {kArrayType, types::kInt}, kArrayType, trim_array, true, 0},
+    {"mneme_array_contains", 2, 2, {kArrayType, kArrayType}, types::kBoolean, array_contains, true, {}, true},
+    {"mneme_array_overlaps", 2, 2, {kArrayType, kArrayType}, types::kBoolean, array_overlaps, true, {}, true},
+    {"string_to_array",
+     2,
+     3,
+     {types::kText, types::kText, types::kText},
+     types::kTextArray,
+     string_to_array,
+     false},
 };
 
 }  // namespace

@@ -16,32 +16,22 @@ namespace mneme {
 
 namespace {
 
-constexpr Type kBytesText{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kBytesPlace{.kind = TypeKind::kBigInt};
-
-using BytesArguments = std::span<const Value>;
-
-bool give_text_of_bytes(std::string_view text, Arena& arena, Value& result) {
-  result = Value::of_text(arena.copy(text));
-  return true;
-}
-
 bool give_bytes(std::string_view bytes, Arena& arena, Value& result) {
-  return give_text_of_bytes(bytea_of_bytes(bytes), arena, result);
+  return give_text(bytea_of_bytes(bytes), arena, result);
 }
 
-bool bytea_concat(BytesArguments arguments, Arena& arena, Value& result, SqlError&) {
+bool bytea_concat(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   std::string all(arguments[0].as_text());
   all += arguments[1].as_text().substr(2);
-  return give_text_of_bytes(all, arena, result);
+  return give_text(all, arena, result);
 }
 
-bool bytea_bits(BytesArguments arguments, Arena&, Value& result, SqlError&) {
+bool bytea_bits(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   result = Value::of_int(static_cast<int64_t>(bytea_size(arguments[0].as_text()) * 8));
   return true;
 }
 
-bool bytea_part(BytesArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool bytea_part(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string bytes = bytes_of_bytea(arguments[0].as_text());
   const auto size = static_cast<int64_t>(bytes.size());
   const int64_t begin = arguments[1].as_int() - 1;
@@ -58,7 +48,7 @@ bool bytea_part(BytesArguments arguments, Arena& arena, Value& result, SqlError&
                     arena, result);
 }
 
-bool bytea_position(BytesArguments arguments, Arena&, Value& result, SqlError&) {
+bool bytea_position(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   const std::string bytes = bytes_of_bytea(arguments[0].as_text());
   const size_t at = bytes.find(bytes_of_bytea(arguments[1].as_text()));
   result = Value::of_int(at == std::string::npos ? 0 : static_cast<int64_t>(at + 1));
@@ -70,7 +60,7 @@ bool refuse_place(int64_t place, size_t size, Arena& arena, SqlError& error) {
               static_cast<int64_t>(size) - 1);
 }
 
-bool get_byte(BytesArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool get_byte(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string bytes = bytes_of_bytea(arguments[0].as_text());
   const int64_t place = arguments[1].as_int();
   if (place < 0 || place >= static_cast<int64_t>(bytes.size()))
@@ -79,7 +69,7 @@ bool get_byte(BytesArguments arguments, Arena& arena, Value& result, SqlError& e
   return true;
 }
 
-bool set_byte(BytesArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool set_byte(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::string bytes = bytes_of_bytea(arguments[0].as_text());
   const int64_t place = arguments[1].as_int();
   if (place < 0 || place >= static_cast<int64_t>(bytes.size()))
@@ -151,28 +141,28 @@ bool refuse_encoding(std::string_view name, Arena& arena, SqlError& error) {
   return fail(error, arena, sqlstate::kInvalidParameter, "unrecognized encoding: \"{}\"", name);
 }
 
-bool encode(BytesArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool encode(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string_view form = arguments[1].as_text();
-  if (form == "hex") return give_text_of_bytes(arguments[0].as_text().substr(2), arena, result);
+  if (form == "hex") return give_text(arguments[0].as_text().substr(2), arena, result);
   const std::string bytes = bytes_of_bytea(arguments[0].as_text());
-  if (form == "base64") return give_text_of_bytes(in_base64(bytes), arena, result);
-  if (form == "escape") return give_text_of_bytes(in_escapes(bytes), arena, result);
+  if (form == "base64") return give_text(in_base64(bytes), arena, result);
+  if (form == "escape") return give_text(in_escapes(bytes), arena, result);
   return refuse_encoding(form, arena, error);
 }
 
-bool decode(BytesArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool decode(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string_view form = arguments[1].as_text();
   std::string_view read;
   if (form == "hex") {
     const std::string text = "\\x" + std::string(arguments[0].as_text());
-    return read_form(kByteaType, text, arena, read, error) && give_text_of_bytes(read, arena, result);
+    return read_form(kByteaType, text, arena, read, error) && give_text(read, arena, result);
   }
   if (form == "escape") {
     // What begins with \x is no hexadecimal digits there.
     if (arguments[0].as_text().starts_with("\\x"))
       return fail(error, arena, sqlstate::kInvalidText, "invalid input syntax for type bytea");
     return read_form(kByteaType, arguments[0].as_text(), arena, read, error) &&
-           give_text_of_bytes(read, arena, result);
+           give_text(read, arena, result);
   }
   if (form != "base64") return refuse_encoding(form, arena, error);
   std::string bytes;
@@ -192,28 +182,28 @@ bool refuse_conversion(std::string_view encoding, Arena& arena, SqlError& error)
               encoding);
 }
 
-bool convert_to(BytesArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool convert_to(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (!is_utf8_name(arguments[1].as_text())) return refuse_conversion(arguments[1].as_text(), arena, error);
   return give_bytes(arguments[0].as_text(), arena, result);
 }
 
-bool convert_from(BytesArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool convert_from(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (!is_utf8_name(arguments[1].as_text())) return refuse_conversion(arguments[1].as_text(), arena, error);
   const std::string bytes = bytes_of_bytea(arguments[0].as_text());
-  return check_text(bytes, arena, error) && give_text_of_bytes(bytes, arena, result);
+  return check_text(bytes, arena, error) && give_text(bytes, arena, result);
 }
 
 constexpr QueryFunction kBytesFunctions[] = {
     {"mneme_bytea_concat", 2, 2, {kByteaType, kByteaType}, kByteaType, bytea_concat},
-    {"mneme_bytea_bits", 1, 1, {kByteaType}, kBytesPlace, bytea_bits},
-    {"mneme_bytea_part", 2, 3, {kByteaType, kBytesPlace, kBytesPlace}, kByteaType, bytea_part},
-    {"mneme_bytea_position", 2, 2, {kByteaType, kByteaType}, kBytesPlace, bytea_position},
-    {"get_byte", 2, 2, {kByteaType, kBytesPlace}, Type{.kind = TypeKind::kInt}, get_byte},
-    {"set_byte", 3, 3, {kByteaType, kBytesPlace, kBytesPlace}, kByteaType, set_byte},
-    {"encode", 2, 2, {kByteaType, kBytesText}, kBytesText, encode},
-    {"decode", 2, 2, {kBytesText, kBytesText}, kByteaType, decode},
-    {"convert_to", 2, 2, {kBytesText, kBytesText}, kByteaType, convert_to},
-    {"convert_from", 2, 2, {kByteaType, kBytesText}, kBytesText, convert_from},
+    {"mneme_bytea_bits", 1, 1, {kByteaType}, types::kBigInt, bytea_bits},
+    {"mneme_bytea_part", 2, 3, {kByteaType, types::kBigInt, types::kBigInt}, kByteaType, bytea_part},
+    {"mneme_bytea_position", 2, 2, {kByteaType, kByteaType}, types::kBigInt, bytea_position},
+    {"get_byte", 2, 2, {kByteaType, types::kBigInt}, Type{.kind = TypeKind::kInt}, get_byte},
+    {"set_byte", 3, 3, {kByteaType, types::kBigInt, types::kBigInt}, kByteaType, set_byte},
+    {"encode", 2, 2, {kByteaType, types::kText}, types::kText, encode},
+    {"decode", 2, 2, {types::kText, types::kText}, kByteaType, decode},
+    {"convert_to", 2, 2, {types::kText, types::kText}, kByteaType, convert_to},
+    {"convert_from", 2, 2, {kByteaType, types::kText}, types::kText, convert_from},
 };
 
 }  // namespace

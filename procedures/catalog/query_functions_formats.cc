@@ -10,24 +10,15 @@ namespace mneme {
 
 namespace {
 
-constexpr Type kTemplate{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kTime{.kind = TypeKind::kTimestamp};
-constexpr Type kInteger{.kind = TypeKind::kInt};
-constexpr Type kLong{.kind = TypeKind::kBigInt};
-constexpr Type kSingle{.kind = TypeKind::kReal};
-constexpr Type kPrecise{.kind = TypeKind::kDouble};
-
 template <bool HasZone>
-bool time_to_char(std::span<const Value> arguments, Arena& arena, Value& result, SqlError&) {
+bool time_to_char(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   // A template without anything gives NULL.
   if (arguments[1].as_text().empty()) return true;
   result = Value::of_text(arena.copy(format_time(arguments[1].as_text(), arguments[0].as_int(), HasZone)));
   return true;
 }
 
-constexpr Type kLasting{.kind = TypeKind::kInterval};
-
-bool interval_to_char(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool interval_to_char(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[1].as_text().empty()) return true;
   std::string text;
   if (!format_interval(arguments[1].as_text(), interval_of(arguments[0]), arena, text, error)) return false;
@@ -36,7 +27,7 @@ bool interval_to_char(std::span<const Value> arguments, Arena& arena, Value& res
 }
 
 template <const Type& Number>
-bool number_to_char(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool number_to_char(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::string text;
   if (!format_number(arguments[1].as_text(), Number, arguments[0], arena, text, error)) return false;
   result = Value::of_text(arena.copy(text));
@@ -44,14 +35,24 @@ bool number_to_char(std::span<const Value> arguments, Arena& arena, Value& resul
 }
 
 constexpr QueryFunction kFormatFunctions[] = {
-    {"mneme_time_to_char", 2, 2, {kTime, kTemplate}, kTemplate, time_to_char<false>},
-    {"mneme_zoned_to_char", 2, 2, {kTime, kTemplate}, kTemplate, time_to_char<true>},
-    {"mneme_interval_to_char", 2, 2, {kLasting, kTemplate}, kTemplate, interval_to_char},
-    {"mneme_int_to_char", 2, 2, {kInteger, kTemplate}, kTemplate, number_to_char<kInteger>},
-    {"mneme_bigint_to_char", 2, 2, {kLong, kTemplate}, kTemplate, number_to_char<kLong>},
-    {"mneme_numeric_to_char", 2, 2, {kDecimalType, kTemplate}, kTemplate, number_to_char<kDecimalType>},
-    {"mneme_real_to_char", 2, 2, {kSingle, kTemplate}, kTemplate, number_to_char<kSingle>},
-    {"mneme_double_to_char", 2, 2, {kPrecise, kTemplate}, kTemplate, number_to_char<kPrecise>},
+    {"mneme_time_to_char", 2, 2, {types::kTimestamp, types::kText}, types::kText, time_to_char<false>},
+    {"mneme_zoned_to_char", 2, 2, {types::kTimestamp, types::kText}, types::kText, time_to_char<true>},
+    {"mneme_interval_to_char", 2, 2, {types::kInterval, types::kText}, types::kText, interval_to_char},
+    {"mneme_int_to_char", 2, 2, {types::kInt, types::kText}, types::kText, number_to_char<types::kInt>},
+    {"mneme_bigint_to_char",
+     2,
+     2,
+     {types::kBigInt, types::kText},
+     types::kText,
+     number_to_char<types::kBigInt>},
+    {"mneme_numeric_to_char", 2, 2, {kDecimalType, types::kText}, types::kText, number_to_char<kDecimalType>},
+    {"mneme_real_to_char", 2, 2, {types::kReal, types::kText}, types::kText, number_to_char<types::kReal>},
+    {"mneme_double_to_char",
+     2,
+     2,
+     {types::kDouble, types::kText},
+     types::kText,
+     number_to_char<types::kDouble>},
 };
 
 }  // namespace

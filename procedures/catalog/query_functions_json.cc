@@ -16,28 +16,16 @@ namespace mneme {
 
 namespace {
 
-constexpr Type kJsonText{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kJsonList{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
-constexpr Type kJsonPlace{.kind = TypeKind::kBigInt};
-constexpr Type kJsonTruth{.kind = TypeKind::kBoolean};
-
-using JsonArguments = std::span<const Value>;
-
-bool give_json_text(std::string_view text, Arena& arena, Value& result) {
-  result = Value::of_text(arena.copy(text));
-  return true;
-}
-
 bool give_json(const Json* json, Arena& arena, Value& result) {
   if (json == nullptr) return true;
-  return give_json_text(json->raw, arena, result);
+  return give_text(json->raw, arena, result);
 }
 
 // As ->> gives it: a string without quotes, NULL for a null.
 bool give_text_of_json(const Json* json, Arena& arena, Value& result) {
   if (json == nullptr || json->kind == Json::Kind::kNull) return true;
-  return give_json_text(json->kind == Json::Kind::kString ? std::string_view(json->text) : json->raw, arena,
-                        result);
+  return give_text(json->kind == Json::Kind::kString ? std::string_view(json->text) : json->raw, arena,
+                   result);
 }
 
 // What is stored was read before. Its strings are decoded as they are.
@@ -67,21 +55,21 @@ bool give(Gives what, const Json* json, Arena& arena, Value& result) {
 }
 
 template <Gives what>
-bool member(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool member(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   return give(what, json.find(arguments[1].as_text()), arena, result);
 }
 
 template <Gives what>
-bool element(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool element(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   return give(what, json.at(arguments[1].as_int()), arena, result);
 }
 
 template <Gives what>
-bool step(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool step(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   return give(what, step_into(&json, arguments[1].as_text()), arena, result);
@@ -97,7 +85,7 @@ bool read_steps(const Value& list, Arena& arena, ArrayElements& steps, SqlError&
 }
 
 template <Gives what>
-bool path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool path(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   ArrayElements steps;
   if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, steps, error))
@@ -107,7 +95,7 @@ bool path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error)
   return give(what, at, arena, result);
 }
 
-bool contains(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool contains(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json whole;
   Json part;
   if (!read_stored(arguments[0], arena, whole, error) || !read_stored(arguments[1], arena, part, error))
@@ -130,7 +118,7 @@ bool has_name(const Json& json, std::string_view name) {
   return json.kind == Json::Kind::kObject ? json.find(name) != nullptr : is_it(json);
 }
 
-bool has(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool has(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   result = Value::of_bool(has_name(json, arguments[1].as_text()));
@@ -138,7 +126,7 @@ bool has(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) 
 }
 
 template <bool all>
-bool has_names(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool has_names(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   ArrayElements names;
   if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, names, error))
@@ -151,7 +139,7 @@ bool has_names(JsonArguments arguments, Arena& arena, Value& result, SqlError& e
 
 bool give_printed(Json& json, Arena& arena, Value& result) {
   if (json.kind == Json::Kind::kObject) sort_keys(json);
-  return give_json_text(print_json(json), arena, result);
+  return give_text(print_json(json), arena, result);
 }
 
 Json as_array(Json json) {
@@ -162,7 +150,7 @@ Json as_array(Json json) {
   return array;
 }
 
-bool concat(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool concat(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json left;
   Json right;
   if (!read_stored(arguments[0], arena, left, error) || !read_stored(arguments[1], arena, right, error))
@@ -194,7 +182,7 @@ bool refuse_scalar(const char* what, Arena& arena, SqlError& error) {
   return fail(error, arena, sqlstate::kInvalidParameter, "cannot {} scalar", what);
 }
 
-bool erase(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool erase(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   if (json.is_scalar()) return refuse_scalar("delete from", arena, error);
@@ -202,7 +190,7 @@ bool erase(JsonArguments arguments, Arena& arena, Value& result, SqlError& error
   return give_printed(json, arena, result);
 }
 
-bool erase_all(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool erase_all(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   ArrayElements names;
   if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, names, error))
@@ -214,7 +202,7 @@ bool erase_all(JsonArguments arguments, Arena& arena, Value& result, SqlError& e
   return give_printed(json, arena, result);
 }
 
-bool erase_at(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool erase_at(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   if (json.is_scalar()) return refuse_scalar("delete from", arena, error);
@@ -291,7 +279,7 @@ bool edit_path(Json& json, size_t level, PathChange& change, Arena& arena, SqlEr
   return true;
 }
 
-bool change_path(JsonArguments arguments, PathEdit edit, Arena& arena, Value& result, SqlError& error) {
+bool change_path(QueryArguments arguments, PathEdit edit, Arena& arena, Value& result, SqlError& error) {
   Json json;
   ArrayElements steps;
   if (!read_stored(arguments[0], arena, json, error) || !read_steps(arguments[1], arena, steps, error))
@@ -309,17 +297,17 @@ bool change_path(JsonArguments arguments, PathEdit edit, Arena& arena, Value& re
   return give_printed(json, arena, result);
 }
 
-bool set_path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool set_path(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   return change_path(arguments, PathEdit::kSet, arena, result, error);
 }
-bool insert_path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool insert_path(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   return change_path(arguments, PathEdit::kInsert, arena, result, error);
 }
-bool erase_path(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool erase_path(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   return change_path(arguments, PathEdit::kErase, arena, result, error);
 }
 
-bool length_of_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool length_of_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   if (json.kind != Json::Kind::kArray) {
@@ -330,11 +318,11 @@ bool length_of_json(JsonArguments arguments, Arena& arena, Value& result, SqlErr
   return true;
 }
 
-bool type_of_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool type_of_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   constexpr const char* kNames[] = {"null", "string", "number", "boolean", "array", "object"};
-  return give_json_text(kNames[static_cast<size_t>(json.kind)], arena, result);
+  return give_text(kNames[static_cast<size_t>(json.kind)], arena, result);
 }
 
 void strip_nulls(Json& json) {
@@ -351,11 +339,11 @@ void strip_nulls(Json& json) {
   for (Json& part : json.parts) strip_nulls(part);
 }
 
-bool strip_jsonb(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool strip_jsonb(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   strip_nulls(json);
-  return give_json_text(print_json(json), arena, result);
+  return give_text(print_json(json), arena, result);
 }
 
 // A json is written without blanks then.
@@ -376,13 +364,13 @@ void print_tight(const Json& json, std::string& to) {
   }
 }
 
-bool strip_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool strip_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   strip_nulls(json);
   std::string text;
   print_tight(json, text);
-  return give_json_text(text, arena, result);
+  return give_text(text, arena, result);
 }
 
 void print_pretty(const Json& json, size_t level, std::string& to) {
@@ -403,17 +391,17 @@ void print_pretty(const Json& json, size_t level, std::string& to) {
   to += is_object ? '}' : ']';
 }
 
-bool pretty(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool pretty(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   std::string text;
   print_pretty(json, 0, text);
-  return give_json_text(text, arena, result);
+  return give_text(text, arena, result);
 }
 
-bool key_of_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool key_of_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
-  return read_stored(arguments[0], arena, json, error) && give_json_text(json_key(json), arena, result);
+  return read_stored(arguments[0], arena, json, error) && give_text(json_key(json), arena, result);
 }
 
 // ---- lists of the parts of a json ----
@@ -437,7 +425,7 @@ std::optional<std::string> part_of_json(const Json& json, size_t i) {
 }
 
 template <Gives what>
-bool list_elements(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool list_elements(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
   if (json.kind != Json::Kind::kArray) {
@@ -455,7 +443,7 @@ bool read_object(const Value& value, Arena& arena, Json& json, SqlError& error) 
               json.is_scalar() ? "a scalar" : "an array");
 }
 
-bool list_keys(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool list_keys(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_object(arguments[0], arena, json, error)) return false;
   return give_list(
@@ -463,7 +451,7 @@ bool list_keys(JsonArguments arguments, Arena& arena, Value& result, SqlError& e
 }
 
 template <Gives what>
-bool list_values(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool list_values(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_object(arguments[0], arena, json, error)) return false;
   return give_list(
@@ -472,39 +460,39 @@ bool list_values(JsonArguments arguments, Arena& arena, Value& result, SqlError&
 
 // ---- values in a json ----
 
-bool plain(JsonArguments arguments, Arena&, Value& result, SqlError&) {
+bool plain(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   result = arguments[0].is_null() ? Value::of_text("null") : arguments[0];
   return true;
 }
 
-bool quoted_text(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool quoted_text(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return plain(arguments, arena, result, error);
-  return give_json_text(quoted_json(arguments[0].as_text()), arena, result);
+  return give_text(quoted_json(arguments[0].as_text()), arena, result);
 }
 
 // NaN and infinities are no numbers there.
-bool of_double_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool of_double_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const bool is_word =
       !arguments[0].is_null() && arguments[0].as_text().find_first_of("Ny") != std::string_view::npos;
   return is_word ? quoted_text(arguments, arena, result, error) : plain(arguments, arena, result, error);
 }
 
 // 2024-02-29 12:30:00+00 is "2024-02-29T12:30:00+00:00".
-bool time_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool time_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return plain(arguments, arena, result, error);
   std::string text(arguments[0].as_text());
   std::ranges::replace(text, ' ', 'T');
   if (text.ends_with("+00")) text += ":00";
-  return give_json_text(quoted_json(text), arena, result);
+  return give_text(quoted_json(text), arena, result);
 }
 
-bool name_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool name_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null())
     return fail(error, arena, sqlstate::kInvalidParameter, "null value not allowed for object key");
-  return give_json_text(quoted_json(arguments[0].as_text()), arena, result);
+  return give_text(quoted_json(arguments[0].as_text()), arena, result);
 }
 
-bool array_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool array_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   if (arguments[0].is_null()) return plain(arguments, arena, result, error);
   ArrayElements elements;
   if (!read_steps(arguments[0], arena, elements, error)) return false;
@@ -520,48 +508,58 @@ bool array_in_json(JsonArguments arguments, Arena& arena, Value& result, SqlErro
       text += is_truth ? (*each == "t" ? "true" : "false") : *each;
     }
   }
-  return give_json_text(text + "]", arena, result);
+  return give_text(text + "]", arena, result);
 }
 
 constexpr QueryFunction kFunctionsOfJson[] = {
-    {"mneme_json_get", 2, 2, {kJsonText, kJsonText}, kJsonText, member<Gives::kJson>},
-    {"mneme_json_text", 2, 2, {kJsonText, kJsonText}, kJsonText, member<Gives::kText>},
-    {"mneme_json_at", 2, 2, {kJsonText, kJsonPlace}, kJsonText, element<Gives::kJson>},
-    {"mneme_json_text_at", 2, 2, {kJsonText, kJsonPlace}, kJsonText, element<Gives::kText>},
-    {"mneme_json_step", 2, 2, {kJsonText, kJsonText}, kJsonText, step<Gives::kJson>},
-    {"mneme_json_step_text", 2, 2, {kJsonText, kJsonText}, kJsonText, step<Gives::kText>},
-    {"mneme_json_path", 2, 2, {kJsonText, kJsonList}, kJsonText, path<Gives::kJson>},
-    {"mneme_json_path_text", 2, 2, {kJsonText, kJsonList}, kJsonText, path<Gives::kText>},
-    {"mneme_json_contains", 2, 2, {kJsonText, kJsonText}, kJsonTruth, contains},
-    {"mneme_json_has", 2, 2, {kJsonText, kJsonText}, kJsonTruth, has},
-    {"mneme_json_has_any", 2, 2, {kJsonText, kJsonList}, kJsonTruth, has_names<false>},
-    {"mneme_json_has_all", 2, 2, {kJsonText, kJsonList}, kJsonTruth, has_names<true>},
-    {"mneme_json_concat", 2, 2, {kJsonText, kJsonText}, kJsonText, concat},
-    {"mneme_json_erase", 2, 2, {kJsonText, kJsonText}, kJsonText, erase},
-    {"mneme_json_erase_all", 2, 2, {kJsonText, kJsonList}, kJsonText, erase_all},
-    {"mneme_json_erase_at", 2, 2, {kJsonText, kJsonPlace}, kJsonText, erase_at},
-    {"mneme_json_erase_path", 2, 2, {kJsonText, kJsonList}, kJsonText, erase_path},
-    {"mneme_json_key", 1, 1, {kJsonText}, kJsonText, key_of_json},
-    {"mneme_json_elements", 1, 1, {kJsonText}, kJsonList, list_elements<Gives::kJson>},
-    {"mneme_json_element_texts", 1, 1, {kJsonText}, kJsonList, list_elements<Gives::kText>},
-    {"mneme_json_keys", 1, 1, {kJsonText}, kJsonList, list_keys},
-    {"mneme_json_values", 1, 1, {kJsonText}, kJsonList, list_values<Gives::kJson>},
-    {"mneme_json_value_texts", 1, 1, {kJsonText}, kJsonList, list_values<Gives::kText>},
-    {"jsonb_set", 3, 4, {kJsonText, kJsonList, kJsonText, kJsonTruth}, kJsonText, set_path},
-    {"jsonb_insert", 3, 4, {kJsonText, kJsonList, kJsonText, kJsonTruth}, kJsonText, insert_path},
-    {"json_array_length", 1, 1, {kJsonText}, kJsonPlace, length_of_json},
-    {"jsonb_array_length", 1, 1, {kJsonText}, kJsonPlace, length_of_json},
-    {"json_typeof", 1, 1, {kJsonText}, kJsonText, type_of_json},
-    {"jsonb_typeof", 1, 1, {kJsonText}, kJsonText, type_of_json},
-    {"json_strip_nulls", 1, 1, {kJsonText}, kJsonText, strip_json},
-    {"jsonb_strip_nulls", 1, 1, {kJsonText}, kJsonText, strip_jsonb},
-    {"jsonb_pretty", 1, 1, {kJsonText}, kJsonText, pretty},
-    {"mneme_json_plain", 1, 1, {kJsonText}, kJsonText, plain, false},
-    {"mneme_json_quoted", 1, 1, {kJsonText}, kJsonText, quoted_text, false},
-    {"mneme_json_double", 1, 1, {kJsonText}, kJsonText, of_double_in_json, false},
-    {"mneme_json_time", 1, 1, {kJsonText}, kJsonText, time_in_json, false},
-    {"mneme_json_name", 1, 1, {kJsonText}, kJsonText, name_in_json, false},
-    {"mneme_json_array", 2, 2, {kJsonList, kJsonTruth}, kJsonText, array_in_json, false},
+    {"mneme_json_get", 2, 2, {types::kText, types::kText}, types::kText, member<Gives::kJson>},
+    {"mneme_json_text", 2, 2, {types::kText, types::kText}, types::kText, member<Gives::kText>},
+    {"mneme_json_at", 2, 2, {types::kText, types::kBigInt}, types::kText, element<Gives::kJson>},
+    {"mneme_json_text_at", 2, 2, {types::kText, types::kBigInt}, types::kText, element<Gives::kText>},
+    {"mneme_json_step", 2, 2, {types::kText, types::kText}, types::kText, step<Gives::kJson>},
+    {"mneme_json_step_text", 2, 2, {types::kText, types::kText}, types::kText, step<Gives::kText>},
+    {"mneme_json_path", 2, 2, {types::kText, types::kTextArray}, types::kText, path<Gives::kJson>},
+    {"mneme_json_path_text", 2, 2, {types::kText, types::kTextArray}, types::kText, path<Gives::kText>},
+    {"mneme_json_contains", 2, 2, {types::kText, types::kText}, types::kBoolean, contains},
+    {"mneme_json_has", 2, 2, {types::kText, types::kText}, types::kBoolean, has},
+    {"mneme_json_has_any", 2, 2, {types::kText, types::kTextArray}, types::kBoolean, has_names<false>},
+    {"mneme_json_has_all", 2, 2, {types::kText, types::kTextArray}, types::kBoolean, has_names<true>},
+    {"mneme_json_concat", 2, 2, {types::kText, types::kText}, types::kText, concat},
+    {"mneme_json_erase", 2, 2, {types::kText, types::kText}, types::kText, erase},
+    {"mneme_json_erase_all", 2, 2, {types::kText, types::kTextArray}, types::kText, erase_all},
+    {"mneme_json_erase_at", 2, 2, {types::kText, types::kBigInt}, types::kText, erase_at},
+    {"mneme_json_erase_path", 2, 2, {types::kText, types::kTextArray}, types::kText, erase_path},
+    {"mneme_json_key", 1, 1, {types::kText}, types::kText, key_of_json},
+    {"mneme_json_elements", 1, 1, {types::kText}, types::kTextArray, list_elements<Gives::kJson>},
+    {"mneme_json_element_texts", 1, 1, {types::kText}, types::kTextArray, list_elements<Gives::kText>},
+    {"mneme_json_keys", 1, 1, {types::kText}, types::kTextArray, list_keys},
+    {"mneme_json_values", 1, 1, {types::kText}, types::kTextArray, list_values<Gives::kJson>},
+    {"mneme_json_value_texts", 1, 1, {types::kText}, types::kTextArray, list_values<Gives::kText>},
+    {"jsonb_set",
+     3,
+     4,
+     {types::kText, types::kTextArray, types::kText, types::kBoolean},
+     types::kText,
+     set_path},
+    {"jsonb_insert",
+     3,
+     4,
+     {types::kText, types::kTextArray, types::kText, types::kBoolean},
+     types::kText,
+     insert_path},
+    {"json_array_length", 1, 1, {types::kText}, types::kBigInt, length_of_json},
+    {"jsonb_array_length", 1, 1, {types::kText}, types::kBigInt, length_of_json},
+    {"json_typeof", 1, 1, {types::kText}, types::kText, type_of_json},
+    {"jsonb_typeof", 1, 1, {types::kText}, types::kText, type_of_json},
+    {"json_strip_nulls", 1, 1, {types::kText}, types::kText, strip_json},
+    {"jsonb_strip_nulls", 1, 1, {types::kText}, types::kText, strip_jsonb},
+    {"jsonb_pretty", 1, 1, {types::kText}, types::kText, pretty},
+    {"mneme_json_plain", 1, 1, {types::kText}, types::kText, plain, false},
+    {"mneme_json_quoted", 1, 1, {types::kText}, types::kText, quoted_text, false},
+    {"mneme_json_double", 1, 1, {types::kText}, types::kText, of_double_in_json, false},
+    {"mneme_json_time", 1, 1, {types::kText}, types::kText, time_in_json, false},
+    {"mneme_json_name", 1, 1, {types::kText}, types::kText, name_in_json, false},
+    {"mneme_json_array", 2, 2, {types::kTextArray, types::kBoolean}, types::kText, array_in_json, false},
 };
 
 }  // namespace

@@ -13,16 +13,11 @@ namespace mneme {
 
 namespace {
 
-constexpr Type kCounted{.kind = TypeKind::kInt};
-constexpr Type kLarge{.kind = TypeKind::kBigInt};
-constexpr Type kFloat{.kind = TypeKind::kDouble};
 constexpr const char* kInvalidBuckets = "2201G";
-
-using Arguments = std::span<const Value>;
 
 // ---- numeric ----
 
-bool div_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool div_of(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Value rest;
   Value whole;
   return apply_decimal(ir::Op::kModulo, arguments[0], arguments[1], arena, rest, error) &&
@@ -31,22 +26,22 @@ bool div_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
          round_decimal(ir::Function::kTrunc, result, 0, arena, result, error);
 }
 
-bool scale_of_number(Arguments arguments, Arena&, Value& result, SqlError&) {
+bool scale_of_number(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   result = Value::of_int(arguments[0].digits());
   return true;
 }
 
-bool least_scale(Arguments arguments, Arena&, Value& result, SqlError&) {
+bool least_scale(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   result = Value::of_int(without_trailing_zeros(arguments[0]).digits());
   return true;
 }
 
-bool trim_scale(Arguments arguments, Arena&, Value& result, SqlError&) {
+bool trim_scale(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   result = without_trailing_zeros(arguments[0]);
   return true;
 }
 
-bool factorial_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool factorial_of(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   constexpr int64_t kMost = 33;  // of 37 digits
   const int64_t number = arguments[0].as_int();
   if (number < 0)
@@ -63,7 +58,7 @@ bool factorial_of(Arguments arguments, Arena& arena, Value& result, SqlError& er
 }
 
 // The square root with at least 16 digits, and as many behind the point as the number has.
-bool sqrt_of_numeric(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool sqrt_of_numeric(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   constexpr int kLeastDigits = 16;
   constexpr size_t kMostDigits = 70;
   int128 number = arguments[0].as_numeric();
@@ -109,7 +104,7 @@ bool give_bucket(int64_t bucket, Arena& arena, Value& result, SqlError& error) {
   return true;
 }
 
-bool bucket_of_double(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool bucket_of_double(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const double operand = arguments[0].as_double();
   const double low = arguments[1].as_double();
   const double high = arguments[2].as_double();
@@ -128,7 +123,7 @@ bool bucket_of_double(Arguments arguments, Arena& arena, Value& result, SqlError
   return give_bucket(bucket, arena, result, error);
 }
 
-bool bucket_of_numeric(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool bucket_of_numeric(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const int64_t count = arguments[3].as_int();
   if (!check_count(count, arena, error)) return false;
   const auto order = compare_decimals(arguments[1], arguments[2]);
@@ -256,7 +251,7 @@ double cot_of(double number) {
 
 // Functions whose results may be infinite.
 template <double (*Function)(double)>
-bool of_number(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool of_number(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const double argument = arguments[0].as_double();
   const double number = Function(argument);
   if (std::isnan(number) && !std::isnan(argument))
@@ -266,7 +261,7 @@ bool of_number(Arguments arguments, Arena& arena, Value& result, SqlError& error
 }
 
 // sinh() and cosh() of a finite number overflow to an infinity, which PostgreSQL gives.
-bool atanh_of(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool atanh_of(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const double number = arguments[0].as_double();
   if (number < -1.0 || number > 1.0)
     return fail(error, arena, sqlstate::kOutOfRange, "input is out of range");
@@ -274,7 +269,7 @@ bool atanh_of(Arguments arguments, Arena& arena, Value& result, SqlError& error)
   return true;
 }
 
-bool atan2d_of(Arguments arguments, Arena&, Value& result, SqlError&) {
+bool atan2d_of(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   static const double arc_of_one = std::atan(1.0);
   result =
       Value::of_double(std::atan2(arguments[0].as_double(), arguments[1].as_double()) / arc_of_one * 45.0);
@@ -283,33 +278,38 @@ bool atan2d_of(Arguments arguments, Arena&, Value& result, SqlError&) {
 
 constexpr QueryFunction kNumberFunctions[] = {
     {"div", 2, 2, {kDecimalType, kDecimalType}, kDecimalType, div_of},
-    {"scale", 1, 1, {kDecimalType}, kCounted, scale_of_number},
-    {"min_scale", 1, 1, {kDecimalType}, kCounted, least_scale},
+    {"scale", 1, 1, {kDecimalType}, types::kInt, scale_of_number},
+    {"min_scale", 1, 1, {kDecimalType}, types::kInt, least_scale},
     {"trim_scale", 1, 1, {kDecimalType}, kDecimalType, trim_scale},
     {"mneme_numeric_sqrt", 1, 1, {kDecimalType}, kDecimalType, sqrt_of_numeric},
-    {"factorial", 1, 1, {kLarge}, kDecimalType, factorial_of},
-    {"width_bucket", 4, 4, {kFloat, kFloat, kFloat, kCounted}, kCounted, bucket_of_double},
+    {"factorial", 1, 1, {types::kBigInt}, kDecimalType, factorial_of},
+    {"width_bucket",
+     4,
+     4,
+     {types::kDouble, types::kDouble, types::kDouble, types::kInt},
+     types::kInt,
+     bucket_of_double},
     {"mneme_numeric_bucket",
      4,
      4,
-     {kDecimalType, kDecimalType, kDecimalType, kCounted},
-     kCounted,
+     {kDecimalType, kDecimalType, kDecimalType, types::kInt},
+     types::kInt,
      bucket_of_numeric},
-    {"sind", 1, 1, {kFloat}, kFloat, of_number<sind_of>},
-    {"cosd", 1, 1, {kFloat}, kFloat, of_number<cosd_of>},
-    {"tand", 1, 1, {kFloat}, kFloat, of_number<tand_of>},
-    {"cotd", 1, 1, {kFloat}, kFloat, of_number<cotd_of>},
-    {"asind", 1, 1, {kFloat}, kFloat, of_number<asind_of>},
-    {"acosd", 1, 1, {kFloat}, kFloat, of_number<acosd_of>},
-    {"atand", 1, 1, {kFloat}, kFloat, of_number<atand_of>},
-    {"atan2d", 2, 2, {kFloat, kFloat}, kFloat, atan2d_of},
-    {"cot", 1, 1, {kFloat}, kFloat, of_number<cot_of>},
-    {"sinh", 1, 1, {kFloat}, kFloat, of_number<std::sinh>},
-    {"cosh", 1, 1, {kFloat}, kFloat, of_number<std::cosh>},
-    {"tanh", 1, 1, {kFloat}, kFloat, of_number<std::tanh>},
-    {"asinh", 1, 1, {kFloat}, kFloat, of_number<std::asinh>},
-    {"acosh", 1, 1, {kFloat}, kFloat, of_number<std::acosh>},
-    {"atanh", 1, 1, {kFloat}, kFloat, atanh_of},
+    {"sind", 1, 1, {types::kDouble}, types::kDouble, of_number<sind_of>},
+    {"cosd", 1, 1, {types::kDouble}, types::kDouble, of_number<cosd_of>},
+    {"tand", 1, 1, {types::kDouble}, types::kDouble, of_number<tand_of>},
+    {"cotd", 1, 1, {types::kDouble}, types::kDouble, of_number<cotd_of>},
+    {"asind", 1, 1, {types::kDouble}, types::kDouble, of_number<asind_of>},
+    {"acosd", 1, 1, {types::kDouble}, types::kDouble, of_number<acosd_of>},
+    {"atand", 1, 1, {types::kDouble}, types::kDouble, of_number<atand_of>},
+    {"atan2d", 2, 2, {types::kDouble, types::kDouble}, types::kDouble, atan2d_of},
+    {"cot", 1, 1, {types::kDouble}, types::kDouble, of_number<cot_of>},
+    {"sinh", 1, 1, {types::kDouble}, types::kDouble, of_number<std::sinh>},
+    {"cosh", 1, 1, {types::kDouble}, types::kDouble, of_number<std::cosh>},
+    {"tanh", 1, 1, {types::kDouble}, types::kDouble, of_number<std::tanh>},
+    {"asinh", 1, 1, {types::kDouble}, types::kDouble, of_number<std::asinh>},
+    {"acosh", 1, 1, {types::kDouble}, types::kDouble, of_number<std::acosh>},
+    {"atanh", 1, 1, {types::kDouble}, types::kDouble, atanh_of},
 };
 
 }  // namespace

@@ -13,13 +13,6 @@ namespace mneme {
 
 namespace {
 
-constexpr Type kPatternText{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kPatternParts{.kind = TypeKind::kVarchar, .is_text = true, .elements = TypeKind::kVarchar};
-constexpr Type kPatternPlace{.kind = TypeKind::kInt};
-constexpr Type kPatternAnswer{.kind = TypeKind::kBoolean};
-
-using Arguments = std::span<const Value>;
-
 // Reads the options i and g; `g` says whether that one is accepted.
 bool read_options(std::string_view letters, bool g, MatchOptions& options, Arena& arena, SqlError& error) {
   for (const char letter : letters) {
@@ -43,7 +36,7 @@ bool read_options(std::string_view letters, bool g, MatchOptions& options, Arena
   return true;
 }
 
-bool find(Arguments arguments, size_t option, bool g, MatchOptions options, Arena& arena,
+bool find(QueryArguments arguments, size_t option, bool g, MatchOptions options, Arena& arena,
           std::vector<FoundMatch>& found, SqlError& error) {
   if (arguments.size() > option && !read_options(arguments[option].as_text(), g, options, arena, error))
     return false;
@@ -54,7 +47,7 @@ std::string_view part_of(std::string_view text, const MatchedPart& part) {
   return text.substr(part.begin, part.end - part.begin);
 }
 
-bool regexp_replace(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool regexp_replace(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   const std::string_view option = arguments.size() > 3 ? arguments[3].as_text() : std::string_view();
   if (!option.empty() && is_ascii_digit(option[0])) {
@@ -91,7 +84,7 @@ bool regexp_replace(Arguments arguments, Arena& arena, Value& result, SqlError& 
   return true;
 }
 
-bool regexp_match(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool regexp_match(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   if (!find(arguments, 2, false, {}, arena, found, error)) return false;
   if (found.empty()) return true;
@@ -105,7 +98,7 @@ bool regexp_match(Arguments arguments, Arena& arena, Value& result, SqlError& er
   return true;
 }
 
-bool regexp_like(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool regexp_like(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   if (!find(arguments, 2, false, {}, arena, found, error)) return false;
   result = Value::of_bool(!found.empty());
@@ -113,7 +106,7 @@ bool regexp_like(Arguments arguments, Arena& arena, Value& result, SqlError& err
 }
 
 // The number that stands at this place of the arguments, from `least` on; where there is none, `least`.
-bool read_place(Arguments arguments, size_t at, std::string_view name, int64_t least, int64_t& number,
+bool read_place(QueryArguments arguments, size_t at, std::string_view name, int64_t least, int64_t& number,
                 Arena& arena, SqlError& error) {
   number = arguments.size() > at ? arguments[at].as_int() : least;
   return number >= least || fail(error, arena, sqlstate::kInvalidParameter,
@@ -121,7 +114,7 @@ bool read_place(Arguments arguments, size_t at, std::string_view name, int64_t l
 }
 
 // All matches from a character on. `option`: the place of the options among the arguments.
-bool find_from(Arguments arguments, int64_t start, size_t option, Arena& arena,
+bool find_from(QueryArguments arguments, int64_t start, size_t option, Arena& arena,
                std::vector<FoundMatch>& found, SqlError& error) {
   MatchOptions options{.all = true};
   if (arguments.size() > option && !read_options(arguments[option].as_text(), false, options, arena, error))
@@ -149,7 +142,7 @@ bool find_from(Arguments arguments, int64_t start, size_t option, Arena& arena,
   return true;
 }
 
-bool regexp_count(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool regexp_count(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   int64_t start = 1;
   if (!read_place(arguments, 2, "start", 1, start, arena, error) ||
@@ -160,7 +153,7 @@ bool regexp_count(Arguments arguments, Arena& arena, Value& result, SqlError& er
 }
 
 // regexp_substr(text, pattern, start, n, options, group)
-bool regexp_substr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool regexp_substr(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   int64_t start = 1;
   int64_t n = 1;
@@ -178,7 +171,7 @@ bool regexp_substr(Arguments arguments, Arena& arena, Value& result, SqlError& e
 }
 
 // regexp_instr(text, pattern, start, n, whether behind the match, options, group)
-bool regexp_instr(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool regexp_instr(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   int64_t start = 1;
   int64_t n = 1;
@@ -203,7 +196,7 @@ bool regexp_instr(Arguments arguments, Arena& arena, Value& result, SqlError& er
   return true;
 }
 
-bool regexp_split(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool regexp_split(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   const MatchOptions options{.all = true, .skips_empty = true};
   if (!find(arguments, 2, false, options, arena, found, error)) return false;
@@ -220,7 +213,7 @@ bool regexp_split(Arguments arguments, Arena& arena, Value& result, SqlError& er
 }
 
 // The first group of the pattern, or all that it matches.
-bool substring_of_pattern(Arguments arguments, Arena& arena, Value& result, SqlError& error) {
+bool substring_of_pattern(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   std::vector<FoundMatch> found;
   if (!find(arguments, 2, false, {}, arena, found, error)) return false;
   if (found.empty()) return true;
@@ -233,31 +226,36 @@ constexpr QueryFunction kPatternFunctions[] = {
     {"regexp_replace",
      3,
      4,
-     {kPatternText, kPatternText, kPatternText, kPatternText},
-     kPatternText,
+     {types::kText, types::kText, types::kText, types::kText},
+     types::kText,
      regexp_replace},
-    {"regexp_match", 2, 3, {kPatternText, kPatternText, kPatternText}, kPatternParts, regexp_match},
-    {"regexp_like", 2, 3, {kPatternText, kPatternText, kPatternText}, kPatternAnswer, regexp_like},
+    {"regexp_match", 2, 3, {types::kText, types::kText, types::kText}, types::kTextArray, regexp_match},
+    {"regexp_like", 2, 3, {types::kText, types::kText, types::kText}, types::kBoolean, regexp_like},
     {"regexp_count",
      2,
      4,
-     {kPatternText, kPatternText, kPatternPlace, kPatternText},
-     kPatternPlace,
+     {types::kText, types::kText, types::kInt, types::kText},
+     types::kInt,
      regexp_count},
     {"regexp_substr",
      2,
      6,
-     {kPatternText, kPatternText, kPatternPlace, kPatternPlace, kPatternText, kPatternPlace},
-     kPatternText,
+     {types::kText, types::kText, types::kInt, types::kInt, types::kText, types::kInt},
+     types::kText,
      regexp_substr},
     {"regexp_instr",
      2,
      7,
-     {kPatternText, kPatternText, kPatternPlace, kPatternPlace, kPatternPlace, kPatternText, kPatternPlace},
-     kPatternPlace,
+     {types::kText, types::kText, types::kInt, types::kInt, types::kInt, types::kText, types::kInt},
+     types::kInt,
      regexp_instr},
-    {"regexp_split_to_array", 2, 3, {kPatternText, kPatternText, kPatternText}, kPatternParts, regexp_split},
-    {"mneme_substring", 2, 2, {kPatternText, kPatternText}, kPatternText, substring_of_pattern},
+    {"regexp_split_to_array",
+     2,
+     3,
+     {types::kText, types::kText, types::kText},
+     types::kTextArray,
+     regexp_split},
+    {"mneme_substring", 2, 2, {types::kText, types::kText}, types::kText, substring_of_pattern},
 };
 
 }  // namespace

@@ -12,18 +12,8 @@ namespace mneme {
 
 namespace {
 
-constexpr Type kDay{.kind = TypeKind::kDate};
-constexpr Type kClock{.kind = TypeKind::kTimestamp};
-constexpr Type kInstant{.kind = TypeKind::kTimestamp, .is_zoned = true};
-constexpr Type kField{.kind = TypeKind::kInt};
-constexpr Type kSeconds{.kind = TypeKind::kDouble};
-constexpr Type kTimeOfDay{.kind = TypeKind::kTime};
-constexpr Type kSpan{.kind = TypeKind::kInterval};
-constexpr Type kSpelling{.kind = TypeKind::kVarchar, .is_text = true};
-constexpr Type kCertain{.kind = TypeKind::kBoolean};
-
 // Years before 1 are those of BC; there is no year 0.
-bool day_of_fields(std::span<const Value> fields, Arena& arena, int64_t& day, SqlError& error) {
+bool day_of_fields(QueryArguments fields, Arena& arena, int64_t& day, SqlError& error) {
   const int64_t written = fields[0].as_int();
   const int64_t year = written < 0 ? written + 1 : written;
   const int64_t month = fields[1].as_int();
@@ -42,14 +32,14 @@ bool day_of_fields(std::span<const Value> fields, Arena& arena, int64_t& day, Sq
                           "date field value out of range: {}-{:02}-{:02}", written, month, day_of_month);
 }
 
-bool make_date(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool make_date(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   int64_t day = 0;
   if (!day_of_fields(arguments, arena, day, error)) return false;
   result = Value::of_int(day);
   return true;
 }
 
-bool make_time(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool make_time(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   int64_t day = 0;
   if (!day_of_fields(arguments, arena, day, error)) return false;
   const int64_t hour = arguments[3].as_int();
@@ -74,7 +64,7 @@ bool make_time(std::span<const Value> arguments, Arena& arena, Value& result, Sq
   return true;
 }
 
-bool make_time_of_day(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool make_time_of_day(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const int64_t hour = arguments[0].as_int();
   const int64_t minute = arguments[1].as_int();
   const double second = arguments[2].as_double();
@@ -89,15 +79,14 @@ bool make_time_of_day(std::span<const Value> arguments, Arena& arena, Value& res
   return true;
 }
 
-bool to_timestamp_by_template(std::span<const Value> arguments, Arena& arena, Value& result,
-                              SqlError& error) {
+bool to_timestamp_by_template(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   int64_t moment = 0;
   if (!scan_time(arguments[1].as_text(), arguments[0].as_text(), false, arena, moment, error)) return false;
   result = Value::of_int(moment);
   return true;
 }
 
-bool to_date_by_template(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool to_date_by_template(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   int64_t moment = 0;
   if (!scan_time(arguments[1].as_text(), arguments[0].as_text(), true, arena, moment, error)) return false;
   result = Value::of_int(date_of_timestamp(moment));
@@ -105,7 +94,7 @@ bool to_date_by_template(std::span<const Value> arguments, Arena& arena, Value& 
 }
 
 // date_bin(step, time, origin)
-bool date_bin(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool date_bin(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const Interval step = interval_of(arguments[0]);
   if (step.months != 0) {
     return fail(error, arena, sqlstate::kNotSupported,
@@ -131,7 +120,7 @@ bool is_finite(std::span<const Value>, Arena&, Value& result, SqlError&) {
 }
 
 template <int64_t (TimeZone::*Convert)(int64_t) const>
-bool in_zone(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool in_zone(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const std::string_view name = arguments[0].as_text();
   const std::shared_ptr<const TimeZone> zone = find_time_zone(name);
   if (!zone) return fail(error, arena, sqlstate::kInvalidParameter, "time zone \"{}\" not recognized", name);
@@ -142,7 +131,7 @@ bool in_zone(std::span<const Value> arguments, Arena& arena, Value& result, SqlE
 }
 
 // Seconds since 1970.
-bool time_of_seconds(std::span<const Value> arguments, Arena& arena, Value& result, SqlError& error) {
+bool time_of_seconds(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const double seconds = arguments[0].as_double();
   if (std::isnan(seconds)) return fail(error, arena, sqlstate::kDatetimeOverflow, "timestamp cannot be NaN");
   constexpr double kEpoch = 946'684'800;
@@ -162,20 +151,45 @@ bool time_of_clock(std::span<const Value>, Arena&, Value& result, SqlError&) {
 }
 
 constexpr QueryFunction kTimeFunctions[] = {
-    {"make_date", 3, 3, {kField, kField, kField}, kDay, make_date},
-    {"make_timestamp", 6, 6, {kField, kField, kField, kField, kField, kSeconds}, kClock, make_time},
-    {"make_timestamptz", 6, 6, {kField, kField, kField, kField, kField, kSeconds}, kInstant, make_time},
-    {"to_timestamp", 1, 1, {kSeconds}, kInstant, time_of_seconds},
-    {"clock_timestamp", 0, 0, {}, kInstant, time_of_clock},
-    {"make_time", 3, 3, {kField, kField, kSeconds}, kTimeOfDay, make_time_of_day},
-    {"to_timestamp", 2, 2, {kSpelling, kSpelling}, kInstant, to_timestamp_by_template},
-    {"to_date", 2, 2, {kSpelling, kSpelling}, kDay, to_date_by_template},
-    {"date_bin", 3, 3, {kSpan, kClock, kClock}, kClock, date_bin},
-    {"mneme_zoned_date_bin", 3, 3, {kSpan, kInstant, kInstant}, kInstant, date_bin},
-    {"isfinite", 1, 1, {kClock}, kCertain, is_finite},
-    {"mneme_interval_isfinite", 1, 1, {kSpan}, kCertain, is_finite},
-    {"mneme_clock_of_moment", 2, 2, {kSpelling, kInstant}, kClock, in_zone<&TimeZone::clock_of>},
-    {"mneme_moment_of_clock", 2, 2, {kSpelling, kClock}, kInstant, in_zone<&TimeZone::moment_of>},
+    {"make_date", 3, 3, {types::kInt, types::kInt, types::kInt}, types::kDate, make_date},
+    {"make_timestamp",
+     6,
+     6,
+     {types::kInt, types::kInt, types::kInt, types::kInt, types::kInt, types::kDouble},
+     types::kTimestamp,
+     make_time},
+    {"make_timestamptz",
+     6,
+     6,
+     {types::kInt, types::kInt, types::kInt, types::kInt, types::kInt, types::kDouble},
+     types::kZonedTimestamp,
+     make_time},
+    {"to_timestamp", 1, 1, {types::kDouble}, types::kZonedTimestamp, time_of_seconds},
+    {"clock_timestamp", 0, 0, {}, types::kZonedTimestamp, time_of_clock},
+    {"make_time", 3, 3, {types::kInt, types::kInt, types::kDouble}, types::kTime, make_time_of_day},
+    {"to_timestamp", 2, 2, {types::kText, types::kText}, types::kZonedTimestamp, to_timestamp_by_template},
+    {"to_date", 2, 2, {types::kText, types::kText}, types::kDate, to_date_by_template},
+    {"date_bin", 3, 3, {types::kInterval, types::kTimestamp, types::kTimestamp}, types::kTimestamp, date_bin},
+    {"mneme_zoned_date_bin",
+     3,
+     3,
+     {types::kInterval, types::kZonedTimestamp, types::kZonedTimestamp},
+     types::kZonedTimestamp,
+     date_bin},
+    {"isfinite", 1, 1, {types::kTimestamp}, types::kBoolean, is_finite},
+    {"mneme_interval_isfinite", 1, 1, {types::kInterval}, types::kBoolean, is_finite},
+    {"mneme_clock_of_moment",
+     2,
+     2,
+     {types::kText, types::kZonedTimestamp},
+     types::kTimestamp,
+     in_zone<&TimeZone::clock_of>},
+    {"mneme_moment_of_clock",
+     2,
+     2,
+     {types::kText, types::kTimestamp},
+     types::kZonedTimestamp,
+     in_zone<&TimeZone::moment_of>},
 };
 
 }  // namespace

@@ -85,8 +85,8 @@ Result<ReplayOrder> order_of_rows(const RecoveryScheme& scheme, std::optional<Re
   return wanted.value_or(needs_order ? ReplayOrder::kForward : ReplayOrder::kReverse);
 }
 
-// The stretch is not replayed yet, but for the analysis. What replays it refers to nothing that `recovered`
-// moves, and has folders and a report of its own.
+// Analyses the stretch's procedures, and returns what replays the stretch while the database is used. It has
+// folders and a report of its own: those of the setting are gone by then.
 Result<std::shared_ptr<DemandRecovery>> rest_of(const ReplayerSetting& setting, const RecordStream& stretch,
                                                 const RecoverOptions& wanted) {
   if (stretch.kept().empty()) {

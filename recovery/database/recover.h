@@ -45,7 +45,7 @@ std::string_view name_of(ReplayLevel level);
 Result<ReplayOrder> replay_order(std::string_view name);
 std::string_view name_of(ReplayOrder order);
 
-// All of the log then takes no longer than if nobody asked.
+// The default of RecoverOptions::most_bulk_seconds.
 inline constexpr double kMostBulkSeconds = 2;
 
 struct RecoverOptions {

@@ -1,4 +1,4 @@
-// DemandOpener: makes replay on demand of the end of a log, once somebody asks for a row.
+// DemandOpener: prepares the end of a log for replay on demand, once somebody asks for a row.
 //
 // Flow        prepare(): analysis, machine code, and a try with a few records -> open()
 // Lanes       follow from the calls' arguments alone, so the analysis is another than bulk replay's
@@ -53,7 +53,7 @@ class DemandOpener {
   void prepare();
   // After that: how long open() takes for a record, by what the try took.
   double seconds_a_record() const { return seconds_a_record_; }
-  // Opens the records from `first` on; there are some. Called once, after prepare().
+  // Opens the records from `first` on, of which there is one at least. Called once, after prepare().
   Result<OpenedDemand> open(uint64_t first);
 
  private:
