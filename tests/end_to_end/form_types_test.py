@@ -48,31 +48,26 @@ WAYS = {"command": [(scheme, {"execution": execution}) for scheme in ("clr", "cl
 
 
 class FormTypes(EndToEndTest):
-    def ask(self, server, script):
-        done = server.client("psql", "-X", "-q", "-A", "-v", "ON_ERROR_STOP=1", "-c", "SET client_min_messages = warning", "-f", "-", input=script)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
-
     def test_rows_outlive_a_crash(self):
         for log, ways in WAYS.items():
             with self.subTest(log=log):
                 directory = self.folder / log
                 first = Server(directory, "--create", "--log", log)
                 self.addCleanup(first.close)
-                self.ask(first, STATEMENTS)
-                before = self.ask(first, QUESTION)
+                first.ask(self, STATEMENTS)
+                before = first.ask(self, QUESTION)
                 self.assertIn('{"a": 2, "z": 1, "more": true}', before)
                 first.end(signal.SIGKILL)
                 digests = {self.recover(directory, scheme, **options)["state_digest"] for scheme, options in ways}
                 self.assertEqual(len(digests), 1)
                 second = Server(directory)
                 self.addCleanup(second.close)
-                self.assertEqual(self.ask(second, QUESTION), before)
+                self.assertEqual(second.ask(self, QUESTION), before)
                 # A server's end leaves a checkpoint, from which the next one begins.
                 second.end()
                 third = Server(directory)
                 self.addCleanup(third.close)
-                self.assertEqual(self.ask(third, QUESTION), before)
+                self.assertEqual(third.ask(self, QUESTION), before)
 
 
 if __name__ == "__main__":

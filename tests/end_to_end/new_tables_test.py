@@ -30,24 +30,19 @@ SELECT * FROM kind_too ORDER BY id;
 
 
 class NewTables(EndToEndTest):
-    def ask(self, server, script):
-        done = server.client("psql", "-X", "-q", "-A", "-v", "ON_ERROR_STOP=1", "-c", "SET client_min_messages = warning", "-f", "-", input=script)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
-
     def test_they_outlive_a_crash(self):
         for log in ("command", "logical", "physical"):
             with self.subTest(log=log):
                 directory = self.folder / log
                 first = Server(directory, "--create", "--log", log)
                 self.addCleanup(first.close)
-                self.ask(first, STATEMENTS)
-                before = self.ask(first, QUESTION)
+                first.ask(self, STATEMENTS)
+                before = first.ask(self, QUESTION)
                 self.assertIn("100|called|3", before)
                 first.end(signal.SIGKILL)
                 second = Server(directory)
                 self.addCleanup(second.close)
-                self.assertEqual(self.ask(second, QUESTION), before)
+                self.assertEqual(second.ask(self, QUESTION), before)
                 duplicate = second.client("psql", "-X", "-q", "-c", "INSERT INTO kind_too VALUES (1, 'y', 1)")
                 self.assertIn("duplicate key", duplicate.stderr)
                 second.end(signal.SIGKILL)

@@ -44,6 +44,12 @@ class Server:
         self.environment = {**os.environ, "PGHOST": ready[1], "PGPORT": ready[2], "PGUSER": "tester", "PGDATABASE": "bank",
                             "PGCONNECT_TIMEOUT": "60"}
 
+    def ask(self, test, script):
+        """Returns what psql prints of a script, which must end well and without a warning."""
+        done = self.client("psql", "-X", "-q", "-A", "-v", "ON_ERROR_STOP=1", "-c", "SET client_min_messages = warning", "-f", "-", input=script)
+        test.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
     def client(self, name, *arguments, **popen):
         return subprocess.run([str(POSTGRES / name), *map(str, arguments)], capture_output=True, text=True, env=self.environment,
                               timeout=LONGEST_COMMAND_SECONDS, check=False, **popen)
