@@ -1,15 +1,16 @@
-// Coalescing: blocks that need not be apart for anything are joined, since each costs a transaction a piece
-// and a recording.
+// Coalescing: joins blocks that nothing requires to be separate. Each block costs a transaction one piece and
+// one recording.
 //
 // Column conflicts leave many small slices: a read of columns that no procedure writes, two updates of one
-// row. Such a slice, alone in its block, joins the one slice of its procedure that waits for it,
-//   reads  where it conflicts with nothing: it may then run at any time, so also at the beginning of the
-//          other;
-//   rows   where both write one and the same table, and the other is alone in its block, too: they run one
-//          after the other in one lane anyway.
-// Invariants  no cycle comes about: the slice has one successor, so no other path leads where the edge does.
-//             lanes get no coarser and iterations stay apart: each access knows as many keys at dispatch as
-//             before, and what had loops whose iterations run apart has them still.
+// row. If all slices of a block are of one procedure, and only one other block depends on it, the two are
+// joined in two cases:
+//   reads  The block only reads, and conflicts with nothing. It can run at any time, so also at the beginning
+//          of the other. Their tables must differ, unless the other conflicts with nothing, too.
+//   rows   Both access the same single table by the same lane columns, and the other is of that procedure
+//          alone, too. They run one after the other in one lane anyway.
+// Invariants  joining makes no cycle: the block has one successor, so no other path leads to it.
+//             Lanes get no coarser: each access has the same lane columns as before. A loop whose iterations
+//             ran apart keeps that.
 #pragma once
 
 #include <vector>
@@ -20,7 +21,7 @@
 
 namespace mneme {
 
-// `graph`: flow dependencies among the slices; without cycles among the classes of `blocks`.
+// `graph`: the flow dependencies among the slices. It must have no cycle among the classes of `blocks`.
 void coalesce(const Catalog& catalog, const ProcedureAnalyses& procedures,
               const std::vector<GlobalSlice>& slices, const ConflictRule& conflicts, const Digraph& graph,
               ReasonedPartition& blocks);

@@ -13,7 +13,7 @@ bool contains(const std::vector<ColumnId>& columns, ColumnId column) {
   return std::ranges::binary_search(columns, column);
 }
 
-// One writes the column and the other does anything to it, unless both only add.
+// Returns whether one use writes the column and the other reads or writes it. Two that only add don't meet.
 bool meet_in(const TableUse& a, const TableUse& b, ColumnId column) {
   const bool a_adds = contains(a.adds, column);
   const bool b_adds = contains(b.adds, column);
@@ -57,7 +57,7 @@ ConflictRule::ConflictRule(const Catalog& catalog, const AnalysisOptions& option
       Operation& known = operations.emplace_back();
       known.procedure = subject.replayed->name;
       known.line = operation.where.line;
-      // The paper's rule knows no operation that replay leaves out.
+      // By columns, an operation that replay leaves out has no conflicts. The paper's rule has no exception.
       if (!is_live && options.conflicts == ConflictGrain::kColumn) continue;
       known.uses = table_uses(catalog, operation);
       for (TableUse& use : known.uses) {

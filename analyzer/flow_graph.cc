@@ -60,7 +60,7 @@ size_t FlowGraph::add_statement(const Statement& statement, size_t next) {
       return add_jump(statement, id, next);
     case StatementKind::kRaise:
     case StatementKind::kTry:
-      CHECK(false);  // a committed body has none
+      CHECK(false);  // committed_body() removes them
     case StatementKind::kIf: {
       const size_t then_begin = add_list(statement.body, next);
       const size_t else_begin = add_list(statement.else_body, next);

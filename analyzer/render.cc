@@ -37,7 +37,8 @@ std::vector<std::string> names_of(const TableDefinition& table, const std::vecto
   return names;
 }
 
-// The accesses to the table that stand in all lanes where it is cut this way: "interest (line 5)".
+// Returns the accesses that concern all lanes if the table's rows are put into lanes in this way:
+// "interest (line 5)".
 std::vector<std::string> wide_accesses(const Program& program, const DependencyGraph& graph,
                                        const Block& block, TableId table, size_t way) {
   std::vector<std::string> accesses;
@@ -70,7 +71,7 @@ std::string lanes_of(const Program& program, const DependencyGraph& graph, const
   return text;
 }
 
-// Tables that the block only reads, then those it spreads over lanes.
+// Returns the block's tables by their ids, each with its lanes: "district by d_w_id; item read only".
 std::string tables_of(const Program& program, const DependencyGraph& graph, const Block& block) {
   std::string text;
   for (TableId table : block.tables) {
@@ -100,7 +101,7 @@ std::string members_of(const DependencyGraph& graph, const Block& block) {
   return text;
 }
 
-// Whether the edge says no more than the others do together.
+// The edges that a path of other edges implies.
 class ImpliedEdges {
  public:
   explicit ImpliedEdges(const DependencyGraph& graph) : graph_(graph.blocks.size()) {
@@ -183,7 +184,7 @@ class TextWriter {
     for (const std::string& reason : edge.reasons) line("      {}", reason);
   }
 
-  // Writes the conflicts that could have put procedures in order, and do not.
+  // Writes the conflicts that the analysis left out of the graph, because they impose no order.
   void write_elided() {
     for (const TableId table : graph_.insert_only) {
       line("  {} is only inserted into: its rows are in no order", program_.catalog.table(table).name);
@@ -199,7 +200,7 @@ class TextWriter {
   std::string text_;
 };
 
-// Text inside a double-quoted string of the DOT language.
+// Returns the text as a double-quoted string of the DOT language.
 std::string dot_string(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {

@@ -1,13 +1,14 @@
 // Slice plan: which of a procedure's statements one slice keeps, and which operations of other slices it
 // recalls.
 //
-// A slice keeps its replayed operations and, transitively, all statements that give these values or decide
-// whether they run. The walk stops at operations of other slices: their outputs are recalled, so of these
-// only what decides whether they run is needed (so that a recall meets the recorded executions one for one).
-// The locate body is found in the same way, starting from the lane keys instead of the operations. What
-// depends on the slice's own operations cannot be known at dispatch: IFs and loops of that kind are
-// dissolved, that is, what they hold is reported as if it always ran.
-// Invariants  a kept statement's enclosing IFs and loops, and all jumps that may skip it, are kept. the
+// A slice keeps its replayed operations and, transitively, all statements that compute their inputs or decide
+// whether they run. The walk stops at an operation of another slice, whose outputs are recalled. Of such an
+// operation only the statements that decide whether it runs are kept: each recall must meet one recorded
+// execution.
+// The locate body is found in the same way, starting from the lane keys instead of the operations. At
+// dispatch, a condition that depends on the slice's own operations is unknown. An IF or a loop with such a
+// condition is dissolved: the accesses inside it are reported as if they always ran.
+// Invariants  a kept statement's enclosing IFs and loops, and all jumps that may skip it, are kept. The
 //             slices of a procedure depend on each other without a cycle, so a recalled operation never waits
 //             for the slice that recalls it.
 #pragma once
@@ -21,11 +22,11 @@
 
 namespace mneme {
 
-// What dispatch knows of what operations find.
+// Which operations' outputs dispatch can use to find lane keys.
 struct KnownAtDispatch {
-  // Nothing of what other slices have found: the locate body recalls nothing.
+  // Dispatch can't use outputs of other slices, so the locate body recalls none.
   bool from_arguments = false;
-  // It may perform these itself, of this slice or another.
+  // The locate body may perform these operations itself, whichever slice they belong to.
   std::set<OperationId> performed = {};
 };
 
@@ -38,13 +39,14 @@ class SlicePlan {
   const std::vector<OperationId>& replayed() const { return replayed_; }
   bool iterations_independent() const { return independent_loop_.valid(); }
 
-  // Where replayed operations touch tables, with the key values that are known before the slice runs.
+  // Returns the replayed operations' table accesses, with the key values known before the slice runs.
   std::vector<AccessSite> access_sites(const Catalog& catalog) const;
 
-  // Which accesses dispatch reports, once the lanes of the slice's block are known; in program order.
-  // Iterations run apart only if all that write are reported, so that no iteration with work to do goes
-  // unreported, and, once that is known, all that are recorded for other slices.
+  // Sets the accesses that dispatch reports, in program order. Called once the lanes of the slice's block are
+  // known. The loop's iterations run apart only if every write is reported: an iteration that is not reported
+  // must have no work.
   void locate(std::vector<LocateSite> sites);
+  // Does the same for operations that are recorded for other slices: each must be reported, too.
   void keep_recorded_together(const std::set<OperationId>& recorded);
 
   // Operations of other slices that the bodies recall, and outputs of operations that they use.
@@ -55,7 +57,7 @@ class SlicePlan {
   ir::MarkedBody body(const std::set<OperationId>& recorded) const;
   ir::MarkedBody locate_body() const;
   std::vector<LocatedAccess> located() const;
-  // Once located: what Slice::parts says.
+  // Returns Slice::parts. Called after locate().
   std::vector<std::vector<OperationId>> parts() const;
 
  private:
@@ -88,11 +90,11 @@ class SlicePlan {
   const KnownAtDispatch known_;
   std::vector<OperationId> replayed_;
   StatementSet kept_;
-  StatementSet unknown_;  // depends on an operation of the slice, or of any
+  StatementSet unknown_;  // at dispatch: depends on outputs that dispatch can't use (KnownAtDispatch)
   StatementSet kept_to_locate_;
   StatementId independent_loop_;
   std::vector<LocateSite> sites_;
-  std::vector<size_t> part_of_;  // by place in replayed_: the first place in the part
+  std::vector<size_t> part_of_;  // by index in replayed_: the lowest index in the same part
   std::set<OperationId> recalled_;
   std::set<std::pair<OperationId, VariableId>> used_outputs_;
 };

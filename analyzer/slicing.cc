@@ -28,7 +28,7 @@ std::optional<std::string> data_dependent(const GlobalSlice& a, const GlobalSlic
   return std::nullopt;
 }
 
-// Why `to` cannot run before `from`, or nothing if it can.
+// Returns why `to` cannot run before `from`, or nullopt if it can.
 std::optional<std::string> flow_dependent(const GlobalSlice& from, const GlobalSlice& to,
                                           const ProcedureAnalysis& analysis) {
   const auto& flows = analysis.flow();
@@ -40,7 +40,7 @@ std::optional<std::string> flow_dependent(const GlobalSlice& from, const GlobalS
   return fmt::format("{}: {}", analysis.procedure().name, found->reason);
 }
 
-// merge_cycles(), each class that it makes with its reason: the edges between those that were classes before.
+// Calls merge_cycles() and adds a reason for each class that it makes: the edges between the merged classes.
 void merge_cycles(const Digraph& graph, ReasonedPartition& classes,
                   const std::map<std::pair<size_t, size_t>, std::string>& edge_reasons) {
   const Partition before = classes.partition;
@@ -58,12 +58,14 @@ void merge_cycles(const Digraph& graph, ReasonedPartition& classes,
   }
 }
 
-// Joins operations of the procedure that other transactions join, each of these taken whole.
+// Merges operations of the procedure that conflicts connect through other transactions. Each other
+// transaction is one node.
 void merge_sc_cycles(const ProcedureAnalysis& analysis, const ProcedureAnalyses& procedures,
                      const ConflictRule& conflicts, ReasonedPartition& slices) {
   const ir::Procedure& procedure = analysis.procedure();
   const size_t count = procedure.operations.size();
-  // The procedure's operations, then the other transactions: one call of each procedure, of this one, too.
+  // First the procedure's operations, then one other transaction per procedure. A second call of the
+  // procedure itself is among these.
   Partition reached(count + procedures.size());
   std::map<size_t, std::string> reasons;  // by operation
   const auto meet = [&](OperationRef operation, const ir::Procedure& other) {
@@ -128,7 +130,7 @@ ReasonedPartition local_slices(const ProcedureAnalysis& analysis, const std::vec
   for (const DataDependency& dependency : data) {
     slices.merge(dependency.first.value, dependency.second.value, dependency.reason);
   }
-  // Nothing needs what replay leaves out, so it may stand together, behind all else.
+  // No operation depends on those that replay leaves out, so these can share one slice, ordered last.
   std::optional<size_t> left_out;
   for (const ir::Operation& operation : analysis.procedure().operations) {
     if (!conflicts.passes_over({analysis.procedure().id, operation.id})) continue;
@@ -137,8 +139,8 @@ ReasonedPartition local_slices(const ProcedureAnalysis& analysis, const std::vec
   }
   if (chopped != nullptr && analysis.procedure().is_logged_by_call())
     merge_sc_cycles(analysis, *chopped, conflicts, slices);
-  // Build graph, break cycles. One pass is a fixpoint: what has merged all its cycles has none left, and
-  // merging makes no operations data-dependent that were not.
+  // Build graph, break cycles. One pass is enough: it leaves no cycle, and merging slices adds no data
+  // dependency between operations.
   std::map<std::pair<size_t, size_t>, std::string> reasons;
   for (const FlowDependency& flow : analysis.flow()) {
     reasons.try_emplace({flow.from.value, flow.to.value}, flow.reason);
@@ -179,9 +181,8 @@ std::vector<GlobalBlock> global_blocks(const ProcedureAnalyses& procedures,
   // Break cycles.
   merge_cycles(graph, blocks, reasons);
   if (coalesced != nullptr) coalesce(*coalesced, procedures, slices, conflicts, graph, blocks);
-  // Merge slices. Two slices of a procedure with a third between them that is in another block would now
-  // depend on each other by way of it; but then their block and its would too, and the last step has made
-  // those one block.
+  // Merge slices. This makes no new cycle. Suppose that a third slice, of another block, lay between two
+  // slices that are merged. The two blocks would then form a cycle, which the last step has merged.
   const std::vector<std::vector<size_t>> classes = blocks.partition.classes();
   std::vector<GlobalBlock> result;
   for (size_t block : quotient(graph, blocks.partition).topological_order()) {

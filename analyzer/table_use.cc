@@ -47,8 +47,8 @@ bool is_indexed(const Catalog& catalog, const TableDefinition& table, ColumnId c
   });
 }
 
-// Values of the type are whole numbers of one unit, of 8 bytes at most: adding them up in any order, each sum
-// cut to the column's width, gives the same bits.
+// Returns whether the type's values are whole multiples of one unit, in at most 8 bytes. Sums of such values,
+// truncated to the column's width, have the same bits in any order.
 bool counts_units(const Type& type) {
   return type.is_integer() || (type.kind == TypeKind::kNumeric && type.precision <= kNarrowNumericPrecision);
 }
@@ -73,7 +73,7 @@ bool is_added(const Catalog& catalog, const TableDefinition& table, const Operat
 
 std::optional<Increment> increment_of(const TableDefinition& table, const ir::Assignment& assignment) {
   const Column& column = table.column(assignment.column);
-  // NULL plus something is NULL, and NULL is no unit.
+  // A NULL stays NULL when a value is added to it, so additions to a nullable column are no plain sums.
   if (column.nullable || !counts_units(column.type)) return std::nullopt;
   const Expr* sum = &assignment.value;
   while (sum->kind == ExprKind::kCast && same_unit(column.type, sum->type)) sum = &sum->args[0];

@@ -101,7 +101,7 @@ class ByteReader {
   explicit ByteReader(ByteSpan bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
   bool bad() const { return bad_; }
-  // 0 where it is bad.
+  // Returns 0 if the reader is bad.
   size_t remaining() const { return static_cast<size_t>(end_ - at_); }
 
   template <typename T>
@@ -109,7 +109,7 @@ class ByteReader {
     const std::byte* from = take(sizeof(T));
     return from == nullptr ? T{} : load<T>(from);
   }
-  // Returns where the next `count` bytes lie; nullptr, and turns bad, where there are fewer.
+  // Returns a pointer to the next `count` bytes. If fewer are left, turns bad and returns nullptr.
   const std::byte* take(size_t count) {
     if (count > remaining()) [[unlikely]] {
       fail();

@@ -1,7 +1,8 @@
-// Assertions: a mistake of ours stops the program at once, with file and line.
+// Assertions: a failed one is a bug in this program. It prints the file and the line, and aborts.
 //
-// CHECK   always on.  DCHECK  debug builds only, for hot paths.
-// Not here: what the world does to us (disk full, bad bytes, bad arguments) is a Result, see base/result.h.
+// CHECK       always on.
+// DCHECK      debug builds only, for hot paths.
+// Not here    a full disk, bad bytes or bad arguments are no bugs: report those as a Result (base/result.h).
 #pragma once
 
 #include <cstdio>

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostAttempts = 3;
 
-// Whether the command makes a data directory, which it must be given a place for.
+// Returns whether the command makes a data directory. If so, the runner must pass --data-dir.
 bool needs_directory(const std::vector<std::string>& words) {
   const auto log = std::ranges::find(words, "--log");
   if (words[0] == "run") return log == words.end() || log + 1 == words.end() || *(log + 1) != "off";
@@ -29,7 +29,7 @@ bool needs_directory(const std::vector<std::string>& words) {
          *(device + 1) != "null";
 }
 
-// The command with the seed of this round, where the figure has seeds.
+// Returns the command with this round's seed, if the figure has one.
 std::string with_seed(const std::string& command, const Plan& plan, uint32_t round) {
   if (!plan.figure->seed) return command;
   return replaced(command, "{seed}", std::to_string(*plan.figure->seed + round));
@@ -39,14 +39,14 @@ std::string round_key(const std::string& key, uint32_t round) {
   return fmt::format("{} {}", round, key);
 }
 
-// All that a measurement depends on: the command, and those that make its databases.
+// Returns the store's key for a measurement: the command, and the commands that make its databases.
 std::string key_of(const Plan& plan, const std::string& command) {
   std::string key = command;
   for (const PlannedDatabase& database : plan.databases_of(command)) key += " of " + database.command;
   return key;
 }
 
-// `error`, with the place of the command where a file has it.
+// Returns `error`, preceded by the command's place if the command comes from a file.
 Error failed_at(const Plan& plan, const std::string& command, const Error& error) {
   const std::string place = place_of_command(plan, command);
   if (place.empty()) return error;
@@ -102,7 +102,7 @@ Result<void> ExperimentRunner::make_database(const PlannedDatabase& database, co
   const std::string& command = database.command;
   if (databases_.contains(command)) return {};
   tell(figure);
-  // Another figure may have another one of the same name.
+  // The number keeps apart databases that two figures give the same name.
   const fs::path folder = store_.databases() / fmt::format("{}-{}", database.name, databases_.size() + 1);
   std::vector<std::string> words = words_of(command);
   words.insert(words.end(), {"--data-dir", folder.string(), "--quiet", "--json", "-"});
@@ -186,8 +186,8 @@ Result<Json> ExperimentRunner::run_step(const Plan& plan, const std::string& com
   return measure_command(words, options_.is_interrupted);
 }
 
-// On a busy machine a run may fail that ends well the next time, as one that gives up after thousands of
-// conflicts. One that was interrupted, or refused, would do so again.
+// Repeats a failed run: on a busy machine a run may give up after thousands of conflicts and succeed the next
+// time. An interrupted run and a refused command (kinds other than kFailed) are not repeated.
 Result<Json> ExperimentRunner::measure_patiently(const Plan& plan, const std::string& command) {
   Result<Json> result = measure(plan, command);
   for (int again = 1; again < kMostAttempts && !result.ok(); ++again) {
@@ -240,7 +240,7 @@ Result<Measurements> ExperimentRunner::run(const Plan& plan) {
         of_other_builds_ += (**found).value("program", "") != options_.program;
       } else if (!options_.is_interrupted()) {
         Result<Json> result = measure_patiently(plan, seeded);
-        // What was cut short counts for nothing, whatever it reported.
+        // An interrupted run is discarded, whatever it reported.
         if (options_.is_interrupted()) continue;
         if (!result) return failed_at(plan, command, result.error());
         if (plan.figure->seed) (*result)["seed"] = *plan.figure->seed + round;
@@ -249,7 +249,7 @@ Result<Measurements> ExperimentRunner::run(const Plan& plan) {
         *found = std::move(*result);
       }
       std::vector<Json>& rounds = measured[command];
-      // Behind a round that was interrupted none counts, so that the n-th of a list is the n-th round's.
+      // Skips all rounds after an interrupted one: the n-th entry of a list must belong to the n-th round.
       if (!found->has_value() || rounds.size() != round) continue;
       if (round == 0) RETURN_IF_ERROR(check_values(plan, command, (**found)["result"]));
       rounds.push_back(std::move(**found));

@@ -42,7 +42,7 @@ class ConstantColumns {
 
   bool keeps_its_rows(TableId table) const { return !changing_.contains(table); }
   bool is_constant(TableId table, ColumnId column) const { return !written_.contains({table, column}); }
-  // Whether the expression is over columns of the table's row that stay, of at least one.
+  // Returns whether the expression reads at least one column, and only constant columns of the table's row.
   bool reads_constants(TableId table, const ir::Expr& whole) const {
     bool reads = false;
     bool stays = true;
@@ -60,7 +60,7 @@ class ConstantColumns {
   std::set<std::pair<TableId, ColumnId>> written_;
 };
 
-// Whether it finds the same row, or none, whenever it runs.
+// Returns whether the operation finds the same row, or none, whenever it runs.
 bool finds_it_always(const Catalog& catalog, const ConstantColumns& constants,
                      const ir::Operation& operation) {
   const ir::TableAccess& access = operation.access[0];
@@ -74,8 +74,8 @@ bool share_any(const std::vector<VariableId>& sorted, const std::vector<Variable
   return std::ranges::any_of(others, [&](VariableId v) { return std::ranges::binary_search(sorted, v); });
 }
 
-// Moves the constant outputs of `operation` to the operation that it returns; none: there are none, or it is
-// nothing else.
+// Moves the constant outputs of `operation` into a new SELECT, which it returns. Returns nullopt if there are
+// no constant outputs, or if `operation` is a SELECT of nothing else.
 std::optional<ir::Operation> take_constants(const Catalog& catalog, const ConstantColumns& constants,
                                             ir::Operation& operation) {
   if (!finds_one_row(operation) || !finds_it_always(catalog, constants, operation)) return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<ir::Operation> take_constants(const Catalog& catalog, const Consta
   read.access = operation.access;
   note_names(catalog, read);
   note_names(catalog, rest);
-  // The read comes first: what it sets, the rest must neither read nor set.
+  // The new SELECT runs first, so the rest must neither read nor set the variables that it sets.
   if (share_any(read.defines, rest.uses) || share_any(read.defines, rest.defines)) return std::nullopt;
   operation = std::move(rest);
   return read;
@@ -105,7 +105,7 @@ std::optional<ir::Operation> take_constants(const Catalog& catalog, const Consta
 class TakenApart {
  public:
   TakenApart(const Catalog& catalog, const ConstantColumns& constants, ir::Procedure& procedure) {
-    std::set<OperationId> is_statement;  // not what a loop runs over
+    std::set<OperationId> is_statement;  // operations that are no FOR loop's query
     collect(procedure.body, is_statement);
     for (ir::Operation& operation : procedure.operations) {
       std::optional<ir::Operation> read;
@@ -121,7 +121,7 @@ class TakenApart {
   bool has_any() const { return reads_ > 0; }
 
  private:
-  // What a former operation's numbers are now.
+  // The new numbers of a former operation.
   struct Numbers {
     OperationId read;  // not valid: nothing was taken from it
     OperationId rest;

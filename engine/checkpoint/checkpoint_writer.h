@@ -1,8 +1,8 @@
 // Checkpoint writer: all live rows of a database at rest, as one file.
 //
 // Flow        threads take ranges of slots (slot_ranges.h) -> rows -> checkpoint_file.h
-// Threads     the database is at rest: no transaction runs. Of one at work, online_checkpointer.h takes them.
-// Errors      the disk is full or fails: a sentence; the file is removed.
+// Threads     no transaction runs. For a database at work see online_checkpointer.h.
+// Errors      a full or failing disk. The error is a sentence for the user, and the file is removed.
 #pragma once
 
 #include <string>

@@ -1,27 +1,27 @@
 // Online checkpointer: takes checkpoints of a database while transactions run on it, and stops none of them.
 //
 // Flow        keep older images (version_keeper.h) -> draw the LSN C from the log -> walk the tables' slots
-//             and write what is older than C; between, and at the end, what was kept instead -> sync the file
-//             -> wait until C is durable -> make it current, in one atomic replacement of the manifest, from
-//             which segments wholly below C go as well -> remove those, and the checkpoint before; an
-//             archive, if there is one, has got them by then
+//             and write rows older than C; between ranges, and at the end, write the kept images of rows
+//             changed since -> sync the file -> wait until C is durable -> put what will be removed into the
+//             archive, if there is one -> replace the manifest atomically, so that it names the file and no
+//             segment wholly below C -> remove those segments, and the previous checkpoint
 // Invariants  the file holds exactly what transactions below C made: rows inserted above C are left out, rows
-//             changed or deleted above C are there as they were. Until the manifest names it, the one before
-//             is as good as ever: a crash at any step leaves it current, and files that open_for_work()
-//             removes.
-// C           is a skip record's place, reserved by a thread of the log's that runs no transactions, so every
-//             kind of log orders it among the commits.
-// Installed   A transaction below C had its rows locked, the inserted ones too, when it reserved its LSN, and
-//             so before C was drawn: the walk sees each of them locked, and waits, or as it has been
-//             installed. That holds for every log, also where a record is made durable before its writes are
-//             installed (CommitLog::leaves_holes). There, the walk is also what waits until all below C is
-//             durable.
+//             changed or deleted above C are there as they were. Until the manifest names the file, the
+//             previous checkpoint stays current. A crash then leaves files that open_for_work() removes.
+// C           the LSN of a skip record. An appender that runs no transactions reserves it, so every kind of
+//             log orders it among the commits.
+// Installed   a transaction below C locked its rows, inserted ones included, before it reserved its LSN, and
+//             so before C was drawn. The walk finds each such row installed, or locked, and then waits.
+//             That holds for every log, also where a record becomes durable before its writes are installed
+//             (CommitLog::leaves_holes). In such a log the walk thereby waits until all below C is durable.
 // Threads     take(): one at a time; it uses `threads`. hurry, give_up: any.
-// Waiting     for rows while a commit has them locked, for the log, and before it begins for transactions
-//             that have been running since the checkpoint before: give_up() ends that as well. No transaction
-//             waits for it.
-// Errors      the disk is full or fails, no memory for older images, the log has failed, give_up(): a
-//             sentence; no file is left, the checkpoint before stays current, and another may be taken.
+// Waiting     take() waits for rows that a commit has locked, and for the log. Before it begins, it waits for
+//             transactions that have run since the previous checkpoint; give_up() ends that wait, too. No
+//             transaction waits for a checkpoint.
+// Errors      a full or failing disk, no memory for older images, a failed log, give_up(). The error is a
+//             sentence for the user. The file is removed, the previous checkpoint stays current, and the
+//             caller may take another. If replacing the manifest fails, the file is kept, as the manifest may
+//             name it.
 #pragma once
 
 #include <atomic>
@@ -54,15 +54,15 @@ inline constexpr uint32_t kCheckpointSteps = 9;
 
 struct OnlineCheckpointOptions {
   uint32_t threads = 1;
-  // The share of the time that each thread works: less makes a checkpoint take longer, and slows transactions
-  // less.
+  // The share of the time that each thread works. A lower one slows transactions less, but a checkpoint takes
+  // longer.
   double share = 1;
-  // Kept images wait in so much memory at most before threads work without rests.
+  // Threads stop resting while kept images that wait to be written take more memory than this.
   size_t most_waiting_bytes = size_t{16} << 20;
-  // A directory that gets what a checkpoint replaces (log_archive.h); empty: it is removed.
+  // A directory that keeps the files which a checkpoint replaces (log_archive.h); empty: none does.
   std::string archive;
-  // Makes durable which schema and procedures the rows are of, and notes it in the manifest that will name
-  // the checkpoint; none: they are what the checkpoint before says.
+  // Makes the rows' schema and procedures durable, and enters them in the manifest that will name the
+  // checkpoint. If empty, those of the previous checkpoint stay valid.
   std::function<Result<void>(Manifest&)> keep_catalog;
   // Called when a step is done, by a thread of take()'s.
   std::function<void(CheckpointStep)> observe;
@@ -72,25 +72,25 @@ struct TakenCheckpoint {
   Lsn lsn;
   uint64_t begin_ns = 0;  // monotonic_ns()
   double seconds = 0;
-  double capture_seconds = 0;  // walking and writing
+  double capture_seconds = 0;  // from the beginning until all rows are written, waiting included
   uint64_t bytes = 0;
   uint64_t rows = 0;
   uint64_t kept_images = 0;
   uint64_t kept_bytes = 0;       // of those
-  uint64_t peak_kept_bytes = 0;  // of memory that they took at a time
+  uint64_t peak_kept_bytes = 0;  // the most memory that they took at any time
   uint64_t removed_segments = 0;
 };
 
 class OnlineCheckpointer {
  public:
-  // The log is the database's, and `thread` an appender of it that is no worker. All outlive this.
+  // `log` is the database's log. `thread` is one of its appenders, but no worker. All outlive this.
   OnlineCheckpointer(Database& database, CommitLog& log, ManifestFile& manifest, WorkerId thread,
                      OnlineCheckpointOptions options);
 
   Result<TakenCheckpoint> take();
-  // The checkpoint that is being taken, and later ones, without rests.
+  // Makes the threads of this checkpoint, and of later ones, work without rests.
   void hurry() { hurry_.store(true, std::memory_order_relaxed); }
-  // The checkpoint that is being taken, and later ones, end with an error, soon.
+  // Makes this checkpoint, and later ones, end with an error soon.
   void give_up() { given_up_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -107,7 +107,7 @@ class OnlineCheckpointer {
                              class Pacer& pacer);
   Result<void> write_kept_meanwhile(CheckpointRows& rows);
   Result<void> write_kept(CheckpointRows& rows);
-  // The manifests given are the one that names the former checkpoint, with the new one's catalog.
+  // `manifest`, `noted`: the manifest that still names the previous checkpoint, with the new one's catalog.
   Result<void> make_current(const WrittenCheckpoint& written, const Manifest& noted, TakenCheckpoint& taken);
 
   Database& database_;
@@ -117,7 +117,7 @@ class OnlineCheckpointer {
   const OnlineCheckpointOptions options_;
   // Guards the draining of kept versions, which one thread does at a time.
   std::mutex drain_mutex_;
-  // Set by any thread, looked at now and then; relaxed: nothing is handed over with them.
+  // Set by any thread, polled by take()'s threads. Relaxed, as they publish no other data.
   std::atomic<bool> hurry_{false};
   std::atomic<bool> given_up_{false};
 };

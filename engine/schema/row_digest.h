@@ -1,11 +1,11 @@
-// Row digest: a number for what a row holds, which is the same wherever and however the row lies, and sums of
-// such numbers.
+// Row digest: a hash of a row's values that doesn't depend on where and how the row is stored, and sums of
+// such hashes.
 //
-// Definition  a row's digest is XXH3-128 of (table name, canonical column values). Canonical: in column order
-//             a NULL byte, then, where it is not NULL, the value: integers, booleans, dates and timestamps in
-//             8 bytes, numerics and intervals in 16, doubles and reals as a double in 8, strings as varint
-//             length and bytes. So padding, bytes under NULL and stale tails don't count. NaN is one value.
-//             The table name is a string, too.
+// Definition  a row's digest is XXH3-128 of the table name and the canonical column values, in column order.
+//             Canonical: a NULL byte (1: NULL), then the value, unless it is NULL: integers, booleans, dates,
+//             times and timestamps in 8 bytes, numerics and intervals in 16, doubles and reals as a double in
+//             8, strings, the table name too, as varint length and bytes. Padding, bytes under NULL and bytes
+//             behind a string's end don't count. All NaNs are one value.
 // Invariants  digests add modulo 2^128. So a sum doesn't depend on the order of rows, and duplicate rows
 //             count.
 #pragma once

@@ -33,7 +33,8 @@ IndexedTable::Shape::Shape(const Schema& schema, TableId id)
       made.depends_on[column.value] = true;
       made.key_parts |= layout->parts(column);
     }
-    // The primary key's columns may end the key; of a whole key they are, or don't matter.
+    // An entry's key may end with the primary key's columns. A unique index that contains them has no such
+    // suffix, but has their parts already.
     if (definition->primary_key) {
       for (ColumnId column : catalog.index(*definition->primary_key).columns)
         made.key_parts |= layout->parts(column);
@@ -97,7 +98,7 @@ const TableIndex* IndexedTable::find_same(const Shape& shape, size_t at) const {
            own.definition->columns == wanted.definition->columns && own.is_unique == wanted.is_unique &&
            own.is_ordered == wanted.is_ordered;
   };
-  // Most have the place that they had.
+  // Most indexes keep their place, so the search begins there.
   const auto begin = shape_.indexes.begin();
   const auto place = begin + static_cast<std::ptrdiff_t>(std::min(at, shape_.indexes.size()));
   const auto behind = std::find_if(place, shape_.indexes.end(), is_same);

@@ -53,7 +53,7 @@ bool KeptVersions::append(const KeptVersion& kept, size_t image_bytes) {
     KeptChunk* chunk = pool_.take();
     if (chunk == nullptr) return false;
     DCHECK(bytes <= chunk->capacity_);
-    // No other thread has it: what these hold from its former use is of no consequence.
+    // No other thread has the chunk, so these stores may be relaxed. The release below publishes them.
     chunk->filled_.store(0, std::memory_order_relaxed);
     chunk->next_.store(nullptr, std::memory_order_relaxed);
     (filling_ == nullptr ? first_ : filling_->next_).store(chunk, std::memory_order_release);
@@ -72,7 +72,7 @@ bool KeptVersions::append(const KeptVersion& kept, size_t image_bytes) {
 void KeptVersions::drain(FunctionRef<void(const KeptVersion&)> visit) {
   if (draining_ == nullptr) draining_ = first_.load(std::memory_order_acquire);
   while (draining_ != nullptr) {
-    // Before filled_: where there is a next chunk, this one's content is final.
+    // next_ is read before filled_: once there is a next chunk, filled_ doesn't change any more.
     KeptChunk* next = draining_->next_.load(std::memory_order_acquire);
     const size_t filled = draining_->filled_.load(std::memory_order_acquire);
     while (drained_bytes_ < filled) {

@@ -60,7 +60,8 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
       is_nvm || is_loggers || is_ring || std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
   const bool checksum_is_right = load<uint32_t>(page.data() + kPageChecksumAt) == page_checksum(page.data());
   const auto version = load<uint32_t>(page.data() + 8);
-  // A foreign file has neither; damage to ours leaves one of them.
+  // A foreign file has neither. Damage behind the magic leaves the magic. The checksum covers the magic, so a
+  // segment whose magic is damaged looks like a foreign file.
   if (!magic_is_right && !checksum_is_right) {
     return damaged(
         "{} is no log segment of Mneme: it begins with other bytes; put the segment back in its place", file);

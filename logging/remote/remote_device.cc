@@ -24,7 +24,8 @@ Result<void> make_folder(const std::string& directory) {
   const bool is_new = reason == 0;
   if (!is_new && reason != EEXIST) return file_error("make the directory", folder, reason);
   auto synced = changes.sync();
-  if (!synced.ok() && is_new) ::rmdir(folder.c_str());  // no later sync is known to cover its name
+  // A later sync might succeed without having made the new folder's entry durable (DirectoryChanges).
+  if (!synced.ok() && is_new) ::rmdir(folder.c_str());
   return synced;
 }
 
@@ -79,7 +80,7 @@ void register_remote_device() {
   register_server_library(LogDeviceKind::kRemote, kLogServers);
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): the type that all openers have
+// NOLINTNEXTLINE(performance-unnecessary-value-param): all openers have this signature
 Result<OpenedDevice> RemoteDevice::open(LogDeviceRequest request, const ServerOpener& open_servers) {
   auto& [kind, manifest, file, options] = request;
   const RemoteLogOptions& remote = options.remote;

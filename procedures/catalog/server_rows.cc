@@ -11,7 +11,7 @@ namespace mneme::server_rows {
 
 namespace {
 
-// The number of milliseconds of a duration as SHOW prints it.
+// Returns the milliseconds of a duration that is written as SHOW prints it.
 std::string milliseconds_of(std::string_view text) {
   constexpr std::pair<std::string_view, int64_t> kUnits[] = {
       {"ms", 1}, {"min", 60'000}, {"s", 1000}, {"h", 3'600'000}, {"d", 86'400'000}};
@@ -22,7 +22,7 @@ std::string milliseconds_of(std::string_view text) {
   return std::string(text);
 }
 
-// The functions that read types' values: pg_type names them.
+// Adds the types' input functions, to which pg_type.typinput refers.
 void list_input_functions(RowMaker& rows) {
   for (const oids::InputFunction& each : oids::input_functions()) {
     rows.set("oid", each.number).set("proname", each.name).set("pronamespace", oids::kPgCatalog);
@@ -85,7 +85,7 @@ void procedures(const SystemCatalog& catalog, RowMaker& rows) {
       if (procedure.has_result && &parameter == &procedure.parameters.back()) break;
       const ir::Variable& variable = procedure.variables[parameter.variable.value];
       const std::string type = std::to_string(oid_of(variable.type));
-      // Before the others: texts are empty until the first.
+      // `names` grows before `types`: only an empty `types` marks the first parameter, as names may be empty.
       names += (types.empty() ? "" : ",") + variable.name;
       has_names |= !variable.name.empty();
       types += (types.empty() ? "" : ",") + type;

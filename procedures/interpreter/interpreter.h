@@ -1,14 +1,13 @@
 // Interpreter: runs a procedure's IR, or a slice of it, on any RowAccess: the reference semantics of the
 // language.
 //
-// Flow        session.h (a client's call) and recovery/ (a piece) -> run() -> expression.h,
+// Flow        session.h (a client's call), recovery/ (a piece of a logged call) -> run() -> expression.h,
 //             engine/transaction/row_access.h
 // Invariants  Where SQL leaves the order of rows open, they come in the order of the access path. The rows
 //             that a statement changes are found before the first is changed; the rows of FOR .. IN query
 //             before the first iteration. Text in variables never points into a row: rows may be overwritten
 //             while a variable lives.
-// Errors      the outcome says how it ended. After anything but kCompleted the caller gives the transaction
-//             up.
+// Errors      the outcome says how the run ended. Unless it completed, the caller aborts the transaction.
 // Threads     one owner; the procedure and the schema are shared. The steady state allocates nothing.
 #pragma once
 
@@ -39,41 +38,44 @@ struct Outcome {
     kStopped,      // RunRequest::stop
   };
   Kind kind = Kind::kCompleted;
-  const char* sqlstate = "";  // of kRaised: PostgreSQL's code, P0001 for RAISE EXCEPTION; of kStopped, too
-  std::string_view message;   // of the two: valid until the interpreter's next run
-  ir::SourceLocation where;   // of kRaised: the statement
-  std::string_view detail{};  // of kRaised, as the message
+  // kRaised, kStopped: PostgreSQL's code (P0001 for RAISE EXCEPTION). Texts are valid until the interpreter's
+  // next run.
+  const char* sqlstate = "";
+  std::string_view message;
+  // kRaised: the statement, and the DETAIL and HINT of the error.
+  ir::SourceLocation where;
+  std::string_view detail{};
   std::string_view hint{};
 
   bool completed() const { return kind == Kind::kCompleted; }
 };
 
-// Told by statements that are marked kLocate which lane keys the rows of an operation's access have.
+// Receives lane keys: a statement marked kLocate reports those of the rows that one access touches.
 class LocateSink {
  public:
   virtual ~LocateSink() = default;
 
-  // `iteration` of the procedure's outermost loop around the operation, from 0. A key value may be NULL: then
-  // no row is touched, as NULL equals nothing (but an inserted one is).
+  // `iteration`: of the procedure's outermost loop around the operation, from 0. A key value may be NULL: the
+  // operation then touches no row, as NULL equals nothing, unless it inserts the row.
   virtual void locate(OperationId operation, uint32_t access, uint32_t iteration,
                       std::span<const Value> key) = 0;
 };
 
-// One run: what, with which arguments, on what.
+// One run: the statements, their arguments, and the objects that they work on.
 struct RunRequest {
   const ir::Procedure* procedure = nullptr;
   ir::BodyView body;                    // the procedure's own, or a slice's
-  NativeRunFunction native = nullptr;   // the machine code of `body`: run in its place
-  bool prefetch = true;                 // native code fetches rows ahead, where it knows which
-  std::span<const Argument> arguments;  // one a parameter, then the hidden ones; checked (call_codec.h)
+  NativeRunFunction native = nullptr;   // the machine code of `body`, which runs instead of it
+  bool prefetch = true;                 // native code prefetches the rows that it can name early
+  std::span<const Argument> arguments;  // the parameters', then the hidden ones (call.h); already checked
   RowAccess* rows = nullptr;            // needed if a statement performs
   Recording* recording = nullptr;       // needed if a statement records or recalls
   LocateSink* locate = nullptr;         // needed if a statement locates
   Sequences* sequences = nullptr;       // needed if an expression draws from one
-  StopRequest* stop = nullptr;          // may end the run; nullptr: nothing does
-  Notices* notices = nullptr;           // what RAISE says goes here; nullptr: nowhere
-  // Runs only this iteration, counted from 0, of the loop marked iterations_apart, which stands in `body`
-  // itself; one past the loop's end runs none. Everything outside the loop runs as always.
+  StopRequest* stop = nullptr;          // ends the run when it is set; nullptr: the run can't be stopped
+  Notices* notices = nullptr;           // receives what RAISE NOTICE reports; nullptr: it is dropped
+  // Runs only this iteration, counted from 0, of the loop marked iterations_apart. That loop is a statement
+  // of `body` itself. A number past its last iteration runs none. Statements outside the loop run as always.
   std::optional<uint32_t> only_iteration = std::nullopt;
 
   static RunRequest of(const ir::Procedure& procedure, std::span<const Argument> arguments, RowAccess& rows) {

@@ -60,7 +60,7 @@ Rep OperationEmitter::rep_of_found(const ir::Output& output) const {
 
 Operand OperationEmitter::cast_output(const ir::Output& output, const Operand& selected) {
   if (!output.cast_when_taken) return selected;
-  // The same cast, of a value that has been computed.
+  // Emits the output's cast with its operand replaced by an aggregate, which stands for `selected`.
   ir::Expr cast = output.expr;
   const Type type = output.selected().type;
   cast.args[0] = ir::Expr();
@@ -102,7 +102,8 @@ void OperationEmitter::declare_outputs(const Operation& operation, bool recalled
   }
 }
 
-// The outputs over the row at hand, under names of their own where something is written before they are used.
+// Returns the outputs, evaluated over the current row. Text that lies in the row is copied, as the row may
+// change before the text is used.
 std::vector<Operand> OperationEmitter::evaluate_outputs(const Operation& operation) {
   std::vector<Operand> operands;
   for (const ir::Output& output : operation.outputs) {
@@ -189,7 +190,7 @@ void OperationEmitter::locate(const Statement& statement, const std::string& ite
 
 // ---- changes ----
 
-// Emits the check that a string's bytes have room in its column, unless they are known to.
+// Emits the check that a string fits into its column, unless its type or its constant value proves that.
 void OperationEmitter::check_room(const Operation& operation, ColumnId id, const ir::Expr& expr,
                                   const Operand& value) {
   const Type& type = scope_.schema.catalog().table(operation.access[0].table).column(id).type;

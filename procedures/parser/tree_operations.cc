@@ -17,7 +17,7 @@ std::string written_text(antlr4::ParserRuleContext* context) {
 
 }  // namespace
 
-// The text without comments, runs of blanks made one.
+// Returns the text without comments, each run of white space as one blank. Without tokens it is as written.
 std::string StatementReader::one_line(antlr4::ParserRuleContext* context) {
   if (tokens_ == nullptr) return written_text(context);
   std::string text;

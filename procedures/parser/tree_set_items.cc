@@ -1,4 +1,4 @@
-// The items of SET: what UPDATE and ON CONFLICT DO UPDATE give columns.
+// The items of SET: the columns that UPDATE and ON CONFLICT DO UPDATE assign, and their new values.
 #include <algorithm>
 
 #include "procedures/ir/source_error.h"
@@ -8,7 +8,7 @@ namespace mneme {
 
 namespace {
 
-// (a, b) = (SELECT x, y ...): each column gets a query that gives its value of the row.
+// (a, b) = (SELECT x, y ...): assigns each column a query that selects its value from the row.
 void read_set_query(MnemeParser::SetItemContext* context, syntax::Operation& operation) {
   const std::shared_ptr<const syntax::Query> rows = read_query(context->nestedQuery());
   const auto where = location(context->nestedQuery());
@@ -25,7 +25,7 @@ void read_set_query(MnemeParser::SetItemContext* context, syntax::Operation& ope
     query->where = query->first.where = where;
     syntax::SelectCore& core = query->first.select.emplace();
     core.where = where;
-    // No name of the user's holds a blank.
+    // The names hold blanks, which a user's name can have only if it is quoted.
     syntax::FromItem& item = core.from.emplace_back();
     item.kind = syntax::FromItem::Kind::kQuery;
     item.where = where;

@@ -17,7 +17,7 @@
 namespace mneme {
 namespace {
 
-// "γ: stock, order_line"; the last label is of the tables that no procedure touches.
+// Returns a label per block ("γ: stock, order_line"), and a last one for tables that no procedure touches.
 std::vector<std::string> block_labels(const DependencyGraph& graph, const Catalog& catalog) {
   std::vector<std::string> labels;
   for (const Block& block : graph.blocks) {
@@ -96,18 +96,18 @@ class SlicedReplayer final : public CallReplayer {
     options.progress = progress;
     auto statistics =
         replay_serially(setting().database, setting().program, stretch, options, setting().visit);
-    // The threads' times are the schedule recorder's, which has not seen these calls.
+    // The schedule recorder (ReplayOptions::recorder) reports the threads' times. These calls bypass it.
     if (statistics) statistics->threads.clear();
     return statistics;
   }
 
-  // Each needs those before it.
-  bool allows_rows_ = false;  // the analysis
-  bool has_told_ = false;     // of the longest lane, of which one stretch tells
+  bool allows_rows_ = false;  // the analysis in graph_ can replay records of rows
+  bool has_told_ = false;     // the notice about the longest lane has been added; one is enough
+  // Each refers to those before it, so the order matters for destruction.
   std::unique_ptr<DependencyGraph> graph_;
   std::unique_ptr<SliceUnits> units_;
   CompiledUnits code_;
-  const Progress* progress_ = nullptr;  // of the stretch that is being replayed
+  const Progress* progress_ = nullptr;  // for the stretch that is being replayed
   std::unique_ptr<ParallelReplayer> replayer_;
 };
 

@@ -1,13 +1,15 @@
 // Checkpoint schedule: takes checkpoints of a database at work, one after the other, whenever one is due.
 //
-// Due         so many seconds after the last one began; or once replaying the log behind it would take so
-//             many seconds, as predicted: its transactions, divided by the speed at which this machine
-//             replays them. That is what the recovery that opened the database measured, where it replayed
-//             enough; else the speed at which they ran, which is the slower one as a rule (PACMAN, figure
-//             11). And whenever the log runs out of room.
-// Threads     one of its own, and those of the checkpointer. failures and finish: the owner.
-// Errors      `failed` is called with the error of a checkpoint that failed. The next is tried when it is
-//             due, but not before a second has passed, then two, up to thirty: each try takes a record's
+// Due         never before recovery has ended. Then whenever the log runs out of room, or `seconds` after the
+//             last try began. With `of_replay`, `seconds` limits instead the time that replaying the log
+//             behind the last checkpoint is predicted to take.
+// Prediction  the transactions behind the last checkpoint, divided by the speed at which this machine replays
+//             them. The recovery that opened the database measured that speed. If it replayed too few
+//             transactions, the speed at which transactions run is used, which is usually lower (PACMAN,
+//             figure 11).
+// Threads     one of its own, and those of the checkpointer. The owner calls finish().
+// Errors      the schedule calls `failed` with the error of a failed checkpoint, and tries again when one is
+//             due. It waits at least a second first, then two, up to thirty: each try takes a record's
 //             room, and the log may have little left.
 #pragma once
 
@@ -27,8 +29,8 @@ namespace mneme {
 
 struct CheckpointScheduleOptions {
   double seconds = 0;      // above 0
-  bool of_replay = false;  // predicted, instead of passed
-  // As recovery reported of the log that it replayed: its transactions and, if there were any, its speed.
+  bool of_replay = false;  // `seconds` limits the predicted replay time
+  // The transactions that recovery replayed and, if there were any, their rate, as it reported them.
   uint64_t replayed_transactions = 0;
   double replay_tps = 0;
   OnlineCheckpointOptions checkpoint;
@@ -37,15 +39,16 @@ struct CheckpointScheduleOptions {
 
 class CheckpointSchedule {
  public:
-  // `working` was opened with a helper (DurableLogOptions), and outlives this. A change of its schema waits
-  // for a checkpoint that is being taken, and the next one is of what it has made.
+  // `working` was opened with a helper (DurableLogOptions), and outlives this. A schema change waits for the
+  // checkpoint that is being taken. The next checkpoint then has the changed schema.
   CheckpointSchedule(WorkingDatabase& working, CheckpointScheduleOptions options);
   // Gives up the checkpoint that is being taken.
   ~CheckpointSchedule();
   CheckpointSchedule(const CheckpointSchedule&) = delete;
   CheckpointSchedule& operator=(const CheckpointSchedule&) = delete;
 
-  // Begins no more, and waits for the one that is being taken, which hurries. Returns all that were taken.
+  // Ends the schedule: hurries the checkpoint that is being taken and waits for it. Returns all checkpoints
+  // that were taken.
   std::vector<TakenCheckpoint> finish();
 
  private:
@@ -63,15 +66,16 @@ class CheckpointSchedule {
   WorkingDatabase& working_;
   DirectoryLog& log_;
   const WorkerId helper_;
-  std::vector<TakenCheckpoint> taken_;  // the thread's, until it has ended
+  std::vector<TakenCheckpoint> taken_;  // used by the thread alone until it has ended
 
-  // The thread's: when, and behind how many records, the last checkpoint began.
+  // Used by the thread alone. last_ns_: when the last try began. last_records_: how many records the log had
+  // when the last successful checkpoint began.
   const uint64_t start_ns_;
   uint64_t last_ns_;
   BackOff retry_{std::chrono::seconds(1), std::chrono::seconds(30)};
   uint64_t not_before_ns_ = 0;
   uint64_t last_records_ = 0;
-  uint64_t records_before_;  // in the log behind the checkpoint that was there at the start
+  uint64_t records_before_;  // replayed when the database was opened; 0 once a checkpoint was taken
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -77,15 +77,16 @@ Scenario Scenario::draw(uint64_t seed) {
   drawn.locking = pick(2) == 0 ? 0 : 1 + pick(2);
   if (pick(3) == 0) {
     drawn.fault = 1 + pick(static_cast<uint64_t>(Fault::kForgetsSyncs) - 1);
-    // A life has few whole writes of the log that could fail so, and reads only where it opens.
+    // A life has few log writes that could be cut short, and reads only while it opens. So these two faults
+    // come early.
     const auto fault = static_cast<Fault>(drawn.fault);
     const uint64_t most_bits = fault == Fault::kShortWrite || fault == Fault::kReadFails ? 4 : 7;
     drawn.fault_at = 1 + pick(uint64_t{1} << (1 + pick(most_bits)));
   }
   if (pick(4) == 0) drawn.slowness = 1 + pick(100);
   if (drawn.checkpoints != 0 && pick(3) == 0) {
-    // Lives that are long enough for a checkpoint, and end in it or soon after.
-    // Most often while it is made current.
+    // Draws lives that are long enough for a checkpoint, and in which power fails during it or soon after.
+    // About half aim behind kArchived, where the manifest is replaced.
     drawn.aim =
         1 + (pick(2) == 0 ? static_cast<uint64_t>(CheckpointStep::kArchived) : pick(kCheckpointSteps));
     drawn.calls = 30 + pick(60);
@@ -95,11 +96,11 @@ Scenario Scenario::draw(uint64_t seed) {
   if (pick(4) == 0) {
     drawn = drawn.remote();
     drawn.servers = pick(4) == 0 ? 1 : 3;
-    // One kind alone, or any of them.
+    // Draws one kind of network fault, or any set of kinds.
     if (pick(4) != 0) drawn.network = pick(3) == 0 ? uint64_t{1} << pick(5) : 1 + pick(kNetworkFaults - 1);
     if (drawn.network != 0 && pick(2) == 0) drawn.network |= static_cast<uint64_t>(NetworkFault::kKill);
     drawn.calm = 1 + pick(uint64_t{1} << (3 + pick(9)));
-    // In most lives power fails between opening and the end, which take some thousand steps each.
+    // Opening takes some thousand steps, and so does ending. In most lives power fails between the two.
     drawn.steps = 10 + pick(5);
     drawn.calls = 20 + pick(60);
   }
@@ -109,7 +110,7 @@ Scenario Scenario::draw(uint64_t seed) {
 Scenario Scenario::remote() const {
   Scenario remote = *this;
   remote.device = 1;
-  // One stream goes to the servers, and what is in their memories doesn't rot here.
+  // The servers take one stream only. The simulation doesn't rot their memories.
   remote.layout = 0;
   remote.rot = 0;
   remote.kills = 0;
@@ -146,7 +147,7 @@ Result<Scenario> Scenario::parse(std::string_view text) {
 
 std::vector<Scenario> Scenario::simpler() const {
   std::vector<Scenario> found;
-  // Pages are those of records that say where rows lie.
+  // Partitioning by pages needs physical records (kPhysical, kAll). A log has one server or three.
   const auto makes_sense = [](const Scenario& each) {
     return (each.pages == 0 || each.records >= 2) && each.servers != 2;
   };

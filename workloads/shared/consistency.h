@@ -1,5 +1,4 @@
-// Tools for consistency checks: a table's rows with the columns that a check wants, and the account of a
-// condition.
+// Tools for consistency checks: reading some columns of a table, and counting the violations of a condition.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +17,7 @@ void scan_columns(const RowSource& rows, std::string_view table,
                   std::initializer_list<std::string_view> columns,
                   FunctionRef<void(std::span<const Value>)> visit);
 
-// One condition: holds() for each case that it speaks of, then result().
+// One condition of a check. The check calls holds() for each case, then result() once.
 class Condition {
  public:
   explicit Condition(std::string name) : name_(std::move(name)) {}
@@ -40,7 +39,7 @@ class Condition {
   std::string first_;
 };
 
-// An amount in hundredths, as people write it.
+// Returns an amount given in hundredths as decimal text: "-12.34".
 std::string money(int128 hundredths);
 
 }  // namespace mneme
