@@ -111,6 +111,18 @@ struct LocalGraph {
   std::vector<SliceEdge> edges;
 };
 
+// Why a table can't be cut into lanes by one of its columns.
+struct LostColumn {
+  std::string column;
+  uint32_t line = 0;      // of the statement that costs it; 0 where an index or the column's type does
+  std::string statement;  // that statement's text, or empty
+  std::string reason;
+  std::string advice;  // what would give the column back; may be empty
+
+  // "id: line 3 takes its value from what the slice itself reads; a parameter would be known".
+  std::string text() const { return column + ": " + reason + (advice.empty() ? "" : "; " + advice); }
+};
+
 // How a block's rows of one table are spread over lanes. A table that no replayed operation of the block
 // writes has none: its rows do not change while the block runs.
 struct LaneTable {
@@ -121,9 +133,8 @@ struct LaneTable {
   // Other ways to cut, by more columns than these: some accesses are wide then. Which way pays depends on how
   // often each access is met, so replay chooses (lane_planner.h).
   std::vector<std::vector<ColumnId>> finer;
-  // Where `columns` are none: which statement costs the table each column that could cut it, and what would
-  // give it back, in words for listings.
-  std::vector<std::string> lost;
+  // Where `columns` are none: each column that could cut the table.
+  std::vector<LostColumn> lost;
   // The block only inserts, into a table without a unique key: nothing orders the rows, any lane will do, and
   // locate bodies do not report them.
   bool any_lane = false;

@@ -115,38 +115,48 @@ class TableLanes {
   }
 
   // For each column of the primary key, or without one each that some access fixes.
-  std::vector<std::string> losses() const {
+  std::vector<LostColumn> losses() const {
     std::set<ColumnId> known;
     for (const AccessSite* site : sites_) {
       for (const auto& [column, value] : site->keys) known.insert(column);
     }
     std::vector<ColumnId> wanted(known.begin(), known.end());
     if (table_.primary_key) wanted = catalog_.index(*table_.primary_key).columns;
-    std::vector<std::string> losses;
-    for (const ColumnId column : wanted)
-      losses.push_back(fmt::format("{}: {}", table_.column(column).name, loss_of(column)));
+    std::vector<LostColumn> losses;
+    for (const ColumnId column : wanted) losses.push_back(loss_of(column));
     return losses;
   }
 
-  std::string loss_of(ColumnId column) const {
-    const std::string& name = table_.column(column).name;
+  LostColumn loss_of(ColumnId column) const {
+    LostColumn loss;
+    loss.column = table_.column(column).name;
     for (const AccessSite* site : sites_) {
-      const uint32_t line = site->what->where.line;
-      if (assigned_columns(*site->what).contains(column)) return fmt::format("line {} assigns it", line);
+      loss.line = site->what->where.line;
+      loss.statement = site->what->text;
+      if (assigned_columns(*site->what).contains(column)) {
+        loss.reason = fmt::format("line {} assigns it", loss.line);
+        return loss;
+      }
       if (site->keys.contains(column)) continue;
       if (fixed_columns(catalog_, *site->what, site->access).contains(column)) {
-        return fmt::format(
-            "line {} takes its value from what the slice itself reads; a parameter would be known", line);
+        loss.reason = fmt::format("line {} takes its value from what the slice itself reads", loss.line);
+        loss.advice = "a parameter would be known";
+      } else {
+        loss.reason = fmt::format("line {} does not say which", loss.line);
+        loss.advice = fmt::format("WHERE {} = ... would, by an index that begins with it", loss.column);
       }
-      return fmt::format("line {} does not say which; WHERE {} = ... would, by an index that begins with it",
-                         line, name);
+      return loss;
     }
+    loss.line = 0;
+    loss.statement.clear();
+    loss.reason = "its type has equal values that are not the same bits";
     for (const IndexId id : table_.indexes) {
       const IndexDefinition& index = catalog_.index(id);
-      if (index.unique && std::ranges::count(index.columns, column) == 0)
-        return fmt::format("unique keys of {}, which do without it, change hands", index.name);
+      if (!index.unique || std::ranges::count(index.columns, column) > 0) continue;
+      loss.reason = fmt::format("unique keys of {}, which do without it, change hands", index.name);
+      break;
     }
-    return "its type has equal values that are not the same bits";
+    return loss;
   }
 
   bool has_unique_index() const {

@@ -124,7 +124,7 @@ TEST(LaneLosses, AreNamedWithTheirLines) {
     for (const Block& block : analyze(*program).blocks) {
       for (const LaneTable& lanes : block.lanes) {
         EXPECT_EQ(lanes.lost.empty(), !lanes.columns.empty());
-        for (const std::string& loss : lanes.lost) text += (text.empty() ? "" : "; ") + loss;
+        for (const LostColumn& loss : lanes.lost) text += (text.empty() ? "" : "; ") + loss.text();
       }
     }
     const size_t line = text.find("line ");

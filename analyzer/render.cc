@@ -63,7 +63,7 @@ std::string lanes_of(const Program& program, const DependencyGraph& graph, const
   std::string text = lanes.columns.empty() ? fmt::format("{} in one lane", table.name)
                                            : fmt::format("{} by {}", table.name,
                                                          fmt::join(names_of(table, lanes.columns), ", "));
-  if (!lanes.lost.empty()) text += fmt::format(" ({})", fmt::join(lanes.lost, "; "));
+  if (!lanes.lost.empty()) text += fmt::format(" ({})", fmt::join(lost_texts(lanes), "; "));
   for (size_t way = 1; way < lanes.ways(); ++way) {
     text += fmt::format(", or by {} with {} in all lanes", fmt::join(names_of(table, lanes.way(way)), ", "),
                         fmt::join(wide_accesses(program, graph, block, lanes.table, way), " and "));
@@ -274,7 +274,7 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
         {{"name", table.name},
          {"written", lanes != nullptr},
          {"lane_columns", lanes == nullptr ? std::vector<std::string>() : names_of(table, lanes->columns)},
-         {"lost", lanes == nullptr ? std::vector<std::string>() : lanes->lost},
+         {"lost", lanes == nullptr ? std::vector<std::string>() : lost_texts(*lanes)},
          {"finer", std::move(finer)},
          {"any_lane", lanes != nullptr && lanes->any_lane}});
   }
@@ -291,6 +291,21 @@ const Slice& slice_of(const LocalGraph& local, OperationId operation) {
     if (std::ranges::binary_search(slice.operations, operation)) return slice;
   }
   CHECK(false);
+}
+
+std::vector<std::string> lost_texts(const LaneTable& lanes) {
+  std::vector<std::string> texts;
+  for (const LostColumn& loss : lanes.lost) texts.push_back(loss.text());
+  return texts;
+}
+
+std::vector<BlockEdge> direct_edges(const DependencyGraph& graph) {
+  const ImpliedEdges implied(graph);
+  std::vector<BlockEdge> direct;
+  for (const BlockEdge& edge : graph.edges) {
+    if (!implied.contains(edge)) direct.push_back(edge);
+  }
+  return direct;
 }
 
 std::string render_lanes(const Program& program, const DependencyGraph& graph, const Block& block,
@@ -316,13 +331,11 @@ std::string render_dot(const Program& program, const DependencyGraph& graph) {
     }
     dot += "  }\n";
   }
-  const ImpliedEdges implied(graph);
   auto first_label = [&](BlockId id) {
     const BlockMember& member = graph.block(id).members.front();
     return dot_string(graph.local(member.procedure).slices[member.slice.value].label);
   };
-  for (const BlockEdge& edge : graph.edges) {
-    if (implied.contains(edge)) continue;
+  for (const BlockEdge& edge : direct_edges(graph)) {
     fmt::format_to(out, "  {} -> {} [ltail=cluster_{}, lhead=cluster_{}];\n", first_label(edge.from),
                    first_label(edge.to), edge.from.value, edge.to.value);
   }

@@ -158,5 +158,33 @@ END; $$;
   EXPECT_TRUE(render_json(*program, graph)["blocks"].empty());
 }
 
+TEST_F(Render, ADrawingHasABoxABlockAndAnArrowADirectEdge) {
+  const std::string svg = render_svg(*bank_, graph_, "a < b & c");
+  const auto count = [&](std::string_view what) {
+    size_t times = 0;
+    for (size_t at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1)) ++times;
+    return times;
+  };
+  EXPECT_THAT(svg, HasSubstr("<title>a &lt; b &amp; c</title>"));
+  EXPECT_EQ(count("<rect "), graph_.blocks.size());
+  EXPECT_EQ(count("marker-end="), direct_edges(graph_).size());
+  EXPECT_LT(direct_edges(graph_).size(), graph_.edges.size());
+  EXPECT_THAT(svg, HasSubstr(">β: T2, D1</text>"));
+  EXPECT_THAT(svg, HasSubstr(">saving by name</text>"));
+  // α, β, γ or δ: three blocks, one after the other.
+  EXPECT_EQ(count("arrow longest"), 2u);
+}
+
+TEST_F(Render, ADrawingOfProceduresThatWriteNothingIsEmpty) {
+  const auto program = compile_or_die(R"(
+CREATE TABLE a (id INT NOT NULL, v INT NOT NULL, PRIMARY KEY (id));
+CREATE PROCEDURE u(p INT, INOUT r INT) LANGUAGE plpgsql AS $$
+BEGIN SELECT v INTO r FROM a WHERE id = p; END; $$;
+)");
+  const std::string svg = render_svg(*program, analyze(*program), "nothing");
+  EXPECT_THAT(svg, Not(HasSubstr("<rect")));
+  EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
+}
+
 }  // namespace
 }  // namespace mneme

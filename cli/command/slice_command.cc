@@ -25,6 +25,7 @@ namespace {
 struct SliceCommand {
   std::string source;
   bool dot = false;
+  std::string svg;
   std::string html;
   AnalysisOption analysis;
   Output output;
@@ -37,6 +38,10 @@ struct SliceCommand {
     if (!options) return options.error();
     if (!html.empty()) RETURN_IF_ERROR(write_html(**program));
     const DependencyGraph graph = analyze(**program, *options);
+    if (!svg.empty()) {
+      const std::string drawing = render_svg(**program, graph, fmt::format("Blocks of {}", name()));
+      RETURN_IF_ERROR(write_user_file("the drawing", svg, drawing));
+    }
     output.text(dot ? render_dot(**program, graph) : render_text(**program, graph));
     Json object = {{"command", "slice"}};
     add_analysis(object, *options);
@@ -48,7 +53,7 @@ struct SliceCommand {
  private:
   // With both kinds of conflicts, so that the page shows what the finer one buys.
   Result<void> write_html(const Program& procedures) const {
-    Json page = {{"name", std::filesystem::path(source).filename().string()},
+    Json page = {{"name", name()},
                  {"source", procedures.source.text()},
                  {"view", analysis.conflicts},
                  {"views", Json::object()}};
@@ -61,6 +66,8 @@ struct SliceCommand {
     }
     return write_page(kSlicePage, page, html);
   }
+
+  std::string name() const { return std::filesystem::path(source).filename().string(); }
 
   // A file's program, or a workload's.
   Result<std::unique_ptr<Program>> load() const {
@@ -89,6 +96,7 @@ void add_slice_command(CLI::App& program, Action& chosen) {
   const OptionTaker take(*app);
   take("source", command->source);
   take("--dot", command->dot);
+  take("--svg", command->svg);
   take("--html", command->html);
   command->analysis.add_options(*app);
   add_output_options(*app, command->output);

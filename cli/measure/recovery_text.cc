@@ -149,6 +149,26 @@ std::string recovery_text(const RecoveryReport& report, const std::string& diges
   return text;
 }
 
+namespace {
+
+Json serial_json(const std::vector<SerialTable>& tables) {
+  Json all = Json::array();
+  for (const SerialTable& serial : tables) {
+    const LostColumn& lost = serial.lost;
+    all.push_back({{"block", serial.block},
+                   {"table", serial.table},
+                   {"column", lost.column},
+                   {"statement", lost.statement.empty() ? Json() : Json(lost.statement)},
+                   {"line", lost.line == 0 ? Json() : Json(lost.line)},
+                   {"reason", lost.reason},
+                   {"advice", lost.advice},
+                   {"lane_seconds", serial.lane_seconds}});
+  }
+  return all;
+}
+
+}  // namespace
+
 Json recovery_json(const RecoveryReport& report, const std::string& digest) {
   const bool runs_calls = report.scheme->replays_calls();
   Json json = {
@@ -193,7 +213,10 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
       {"skipped", report.log.skipped},
       {"breakdown", breakdown_json(report)},
       {"peak_rss_bytes", peak_rss_bytes()}};
-  if (report.scheme->cuts_calls) add_analysis(json, report.analysis.options);
+  if (report.scheme->cuts_calls) {
+    add_analysis(json, report.analysis.options);
+    json["serial_because"] = serial_json(report.replay.serial_because);
+  }
   return json;
 }
 

@@ -90,6 +90,7 @@ constexpr OptionRow kCommandRows[] = {
     {kCommand, "source", "a .sql file with tables and procedures, or one of {}", false, nullptr, true, 0,
      workload_words},
     {kCommand, "--dot", "the global graph for Graphviz"},
+    {kCommand, "--svg", "the global graph as a drawing, for papers and slides", false, writable_file},
     {kCommand, "--html",
      "a page for the browser: of slice the procedures' text, their slices and the graphs, to point at; of "
      "bench the throughput of each target, and its latencies",

@@ -82,7 +82,7 @@ constexpr OptionRow kTable[] = {
     {kWorkload, "--seed", "of the population and of the calls", kShown, not_negative},
     {kWorkload, "--mix", "NAME=PCT,... in place of the specification's mix", kShown},
     {kWorkload, "--hotspot-percent", "smallbank: share of calls to the hotspot", kShown, percent},
-    {kWorkload, "--hotspot-customers", "smallbank: customers in the hotspot", kShown, positive},
+    {kWorkload, "--hotspot-size", "smallbank: customers in the hotspot", kShown, positive},
     {kWorkload, "--skew",
      "Zipfian theta from 0, uniform, to below 1; tpcb: of branches and accounts (default 0); ycsb: of "
      "records "

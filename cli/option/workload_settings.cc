@@ -42,18 +42,17 @@ struct SettingOption {
 constexpr std::string_view kOwn = "FILE.sql";  // no workload that comes with the program is called so
 
 const std::vector<SettingOption>& setting_options() {
-  static const std::vector<SettingOption> options = {
-      {"--warehouses", "scale", {}},
-      {"--seed", "seed", {}, true},
-      {"--mix", "mix", {}, true},
-      {"--calls", "calls", {kOwn}, true},
-      {"--rows", "rows", {kOwn}, true},
-      {"--checks", "checks", {kOwn}, true},
-      {"--hotspot-percent", "hotspot_percent", {"smallbank"}},
-      {"--hotspot-customers", "hotspot_customers", {"smallbank"}},
-      {"--skew", "skew", {"tpcb", "ycsb"}},
-      {"--ycsb", "ycsb", {"ycsb"}},
-      {"--field-bytes", "field_bytes", {"ycsb"}}};
+  static const std::vector<SettingOption> options = {{"--warehouses", "scale", {}},
+                                                     {"--seed", "seed", {}, true},
+                                                     {"--mix", "mix", {}, true},
+                                                     {"--calls", "calls", {kOwn}, true},
+                                                     {"--rows", "rows", {kOwn}, true},
+                                                     {"--checks", "checks", {kOwn}, true},
+                                                     {"--hotspot-percent", "hotspot_percent", {"smallbank"}},
+                                                     {"--hotspot-size", "hotspot_customers", {"smallbank"}},
+                                                     {"--skew", "skew", {"tpcb", "ycsb"}},
+                                                     {"--ycsb", "ycsb", {"ycsb"}},
+                                                     {"--field-bytes", "field_bytes", {"ycsb"}}};
   return options;
 }
 
@@ -125,7 +124,7 @@ void WorkloadSettings::add_options(CLI::App& command) {
   take("--seed", options.seed);
   take("--mix", options.mix);
   take("--hotspot-percent", options.smallbank.percent);
-  take("--hotspot-customers", options.smallbank.customers);
+  take("--hotspot-size", options.smallbank.customers);
   take("--skew", options.skew);
   take("--ycsb", options.ycsb.core_workload);
   take("--field-bytes", options.ycsb.field_bytes);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyzer/render.h"
+
 namespace mneme {
 
 namespace {
@@ -16,6 +18,20 @@ constexpr double kNearlyAll = 0.8;
 constexpr double kLeastSeconds = 0.2;
 
 }  // namespace
+
+std::vector<SerialTable> serial_tables(const DependencyGraph& graph, const Catalog& catalog,
+                                       std::span<const double> lane_seconds) {
+  std::vector<SerialTable> tables;
+  for (size_t b = 0; b < std::min(lane_seconds.size(), graph.blocks.size()); ++b) {
+    if (lane_seconds[b] == 0) continue;
+    for (const LaneTable& lanes : graph.blocks[b].lanes) {
+      if (!lanes.finer.empty()) continue;
+      for (const LostColumn& lost : lanes.lost)
+        tables.push_back({graph.blocks[b].name, catalog.table(lanes.table).name, lost, lane_seconds[b]});
+    }
+  }
+  return tables;
+}
 
 std::optional<std::string> longest_lane_notice(const DependencyGraph& graph, const Catalog& catalog,
                                                std::span<const double> lane_seconds, double replay_seconds) {
@@ -30,7 +46,8 @@ std::optional<std::string> longest_lane_notice(const DependencyGraph& graph, con
   for (const LaneTable& lanes : block.lanes) {
     // With more threads a finer way may pay.
     if (!lanes.lost.empty() && lanes.finer.empty())
-      reasons.push_back(fmt::format("{}: {}", catalog.table(lanes.table).name, fmt::join(lanes.lost, "; ")));
+      reasons.push_back(
+          fmt::format("{}: {}", catalog.table(lanes.table).name, fmt::join(lost_texts(lanes), "; ")));
   }
   if (reasons.empty()) return std::nullopt;
   return fmt::format(

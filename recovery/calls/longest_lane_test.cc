@@ -33,6 +33,18 @@ TEST(LongestLane, IsToldWhereItTookNearlyAllOfTheTime) {
   EXPECT_EQ(notice(1.95, 0.1, 2.0), "") << "by one of its statements' keys the longest can be cut";
   EXPECT_EQ(notice(0.01, 0.1, 0.1), "") << "the replay is short";
   EXPECT_EQ(longest_lane_notice(graph, program->catalog, {}, 2.0), std::nullopt);
+
+  // The block that can be cut another way is not told, nor one that did not run in one lane.
+  const std::vector<SerialTable> tables =
+      serial_tables(graph, program->catalog, std::vector<double>{0.5, 0.5, 0.5});
+  ASSERT_EQ(tables.size(), 1u);
+  EXPECT_EQ(tables[0].block, graph.blocks[second].name);
+  EXPECT_EQ(tables[0].table, "two");
+  EXPECT_EQ(tables[0].lost.column, "id");
+  EXPECT_EQ(tables[0].lost.line, 5u);
+  EXPECT_EQ(tables[0].lost.statement, "UPDATE two SET v = 2 * v WHERE id > p_id");
+  EXPECT_EQ(tables[0].lane_seconds, 0.5);
+  EXPECT_TRUE(serial_tables(graph, program->catalog, std::vector<double>{0, 0, 0.5}).empty());
 }
 
 }  // namespace

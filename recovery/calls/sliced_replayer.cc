@@ -71,6 +71,10 @@ class SlicedReplayer final : public CallReplayer {
     const uint64_t begin_ns = monotonic_ns();
     auto statistics = replayer_->replay(stretch);
     progress_ = nullptr;
+    if (statistics) {
+      setting().report.replay.serial_because =
+          serial_tables(*graph_, setting().program.catalog, statistics->lane_seconds);
+    }
     if (statistics && setting().options.threads > 1 && !has_told_) {
       const double seconds = static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
       if (auto notice =

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/analysis_options.h"
+#include "analyzer/dependency_graph.h"
 #include "base/clock.h"
 #include "logging/record/lsn.h"
 #include "procedures/native/compiled_units.h"
@@ -81,12 +82,22 @@ struct MachineCodeReport {
   Execution execution = Execution::kInterpreted;  // what replay really did
 };
 
+// A table that replay could not spread over lanes, and a statement, index or type that kept its rows together.
+struct SerialTable {
+  std::string block;
+  std::string table;
+  LostColumn lost;
+  double lane_seconds = 0;  // how long the block ran in its one lane
+};
+
 struct ReplayReport {
   double seconds = 0;
   ReplayStatistics statistics;
   std::vector<ThreadTime> thread_times;  // of log loading and replay; empty where they were not measured
   ReplayLevel level = ReplayLevel::kPipelined;
   ReplayOrder order = ReplayOrder::kReverse;
+  // CLR-P, of the last stretch between changes of the schema.
+  std::vector<SerialTable> serial_because;
 
   double tps() const { return seconds > 0 ? static_cast<double>(statistics.transactions) / seconds : 0; }
 };

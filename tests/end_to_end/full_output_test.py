@@ -38,7 +38,7 @@ class FullOutput(EndToEndTest):
     def test_files(self):
         directory = self.folder / "database"
         self.succeed("sql", directory, "--create", "--command", SCRIPT, "--quiet")
-        for command in (("slice", "smallbank", "--html", "/dev/full"), ("recover", directory, "--trace", "/dev/full"),
+        for command in (("slice", "smallbank", "--html", "/dev/full"), ("slice", "smallbank", "--svg", "/dev/full"), ("recover", directory, "--trace", "/dev/full"),
                         ("recover", directory, "--trace-html", "/dev/full"), ("inspect", directory, "--json", "/dev/full")):
             with self.subTest(command=command):
                 self.refuse(FAILED, ["No space left on device"], *command, "--quiet")

@@ -106,5 +106,26 @@ class Insight(EndToEndTest):
             self.refuse(BAD_ARGUMENTS, words, "recover", self.directory, *options)
 
 
+class SerialReplay(EndToEndTest):
+    def test_the_statement_that_costs_a_table_its_lanes_is_told(self):
+        schema = self.folder / "queue.sql"
+        schema.write_text("""CREATE TABLE ticket (id INT PRIMARY KEY, v INT NOT NULL);
+CREATE PROCEDURE take(p INT) LANGUAGE plpgsql AS $$ DECLARE n INT;
+BEGIN
+    SELECT count(*) INTO n FROM ticket;
+    INSERT INTO ticket VALUES (n, p);
+END $$;
+""")
+        calls = self.folder / "calls.csv"
+        calls.write_text("take,=1..9\n")
+        directory = self.folder / "database"
+        self.report("run", schema, "--calls", calls, "--data-dir", directory, "--transactions", 2000, *INTERPRETED)
+        (serial,) = self.report("recover", directory, "--threads", 2, *CLR_P)["serial_because"]
+        self.assertGreater(serial.pop("lane_seconds"), 0)
+        self.assertEqual(serial, {"block": "α", "table": "ticket", "column": "id", "statement": "INSERT INTO ticket VALUES (n, p)", "line": 5,
+                                  "reason": "line 5 takes its value from what the slice itself reads", "advice": "a parameter would be known"})
+        self.assertNotIn("serial_because", self.report("recover", directory, "--scheme", "clr", *INTERPRETED))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -58,7 +58,7 @@ class Measure(EndToEndTest):
         self.refuse(BAD_ARGUMENTS, ["--worker-cores", "--log off"], "run", "smallbank", "--log", "off", "--worker-cores", "any")
 
     def test_aborts_by_cause(self):
-        run = self.run_smallbank("--threads", 4, "--duration", 2, "--hotspot-customers", 2, "--hotspot-percent", 100)
+        run = self.run_smallbank("--threads", 4, "--duration", 2, "--hotspot-size", 2, "--hotspot-percent", 100)
         causes = dict(run["aborts_by_cause"])
         self.assertGreater(causes["rollback"], 0)
         self.assertEqual(causes.pop("rollback"), run["user_aborts"])

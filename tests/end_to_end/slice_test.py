@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import unittest
+import xml.etree.ElementTree
 
 from program import BAD_ARGUMENTS, REPOSITORY, EndToEndTest, mneme
 
@@ -152,6 +153,10 @@ class Slice(EndToEndTest):
                 for part in each["slices"]:
                     self.assertEqual(part["name"] in sliced, each["logged"], part["name"])
             self.assertTrue(self.succeed("slice", workload, "--dot").stdout.startswith("digraph"))
+            drawing = self.folder / "blocks.svg"
+            self.succeed("slice", workload, "--svg", drawing)
+            boxes = xml.etree.ElementTree.parse(drawing).getroot().findall(".//{http://www.w3.org/2000/svg}rect")
+            self.assertEqual(len(boxes), len(graph["blocks"]))
 
     def check_refused(self, text, words):
         path = self.folder / "refused.sql"
