@@ -23,8 +23,9 @@ std::string render_text(const Program& program, const DependencyGraph& graph);
 // dashed box around each block.
 std::string render_dot(const Program& program, const DependencyGraph& graph);
 
-// Returns the global graph as a drawing (SVG) that needs no script or other file: a box for each block, with its
-// slices and how its tables' rows are spread over lanes, below all that it waits for. The longest path is marked.
+// Returns the global graph as a drawing (SVG) that needs no script or other file: a box for each block, with
+// its slices and how its tables' rows are spread over lanes, below all that it waits for. The longest path is
+// marked.
 std::string render_svg(const Program& program, const DependencyGraph& graph, std::string_view title);
 
 // Returns the edges that no path of other edges implies.

@@ -1,5 +1,5 @@
-// Longest lane: tells which statements keep a block's rows in one lane, and warns where a replay was no faster
-// than such a lane.
+// Longest lane: tells which statements keep a block's rows in one lane, and warns where a replay was no
+// faster than such a lane.
 //
 // Source      PACMAN (SIGMOD 2017), section 4.3: a block's work falls apart by keys, where they are known.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace mneme {
 
-// `lane_seconds`: by block, how long it ran in its one lane. Returns the tables of blocks that ran so and can't
-// be cut otherwise, an entry for each column that could cut them.
+// `lane_seconds`: by block, how long it ran in its one lane. Returns the tables of blocks that ran so and
+// can't be cut otherwise, an entry for each column that could cut them.
 std::vector<SerialTable> serial_tables(const DependencyGraph& graph, const Catalog& catalog,
                                        std::span<const double> lane_seconds);
 

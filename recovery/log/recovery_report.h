@@ -82,7 +82,7 @@ struct MachineCodeReport {
   Execution execution = Execution::kInterpreted;  // what replay really did
 };
 
-// A table that replay could not spread over lanes, and a statement, index or type that kept its rows together.
+// A table that replay could not spread over lanes, and what kept its rows together.
 struct SerialTable {
   std::string block;
   std::string table;
