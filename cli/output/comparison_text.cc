@@ -45,6 +45,9 @@ std::string comparison_text(const ResultComparison& comparison) {
   std::string text =
       fmt::format("{}: A is {}, B is {}\n", comparison.command, counted(comparison.first_count, "result"),
                   counted(comparison.second_count, "result"));
+  if (comparison.in_pairs)
+    text +=
+        "  the runs took turns: each is compared with the one beside it, and a change is the pairs' median\n";
   if (comparison.settings.empty()) text += "  all settings are alike\n";
   for (const SettingDifference& each : comparison.settings)
     text += fmt::format("  differs: {}: {} | {}\n", each.path, each.first, each.second);

@@ -3,10 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "measurement/statistics/median.h"
 #include "measurement/statistics/rank_sum.h"
+#include "measurement/statistics/signed_rank.h"
 
 namespace mneme {
 namespace {
@@ -49,14 +51,58 @@ std::vector<double> measured_by(const Side& side, const std::string& path) {
   return values;
 }
 
-MetricDifference metric_difference(const std::string& path, std::optional<MetricKind> kind,
+// The side's results in the order in which they began.
+Side by_start(Side side) {
+  std::ranges::stable_sort(side, {}, &ResultFields::started);
+  return side;
+}
+
+// Whether each result of one side began beside one of the other: before any of the next such pair. Both are
+// in the order in which they began.
+bool took_turns(const Side& first, const Side& second) {
+  if (first.size() != second.size() || first.size() < kFewestPairs) return false;
+  if (first.front().started.empty() || second.front().started.empty()) return false;
+  for (size_t i = 0; i + 1 < first.size(); ++i) {
+    if (std::max(first[i].started, second[i].started) > std::min(first[i + 1].started, second[i + 1].started))
+      return false;
+  }
+  return true;
+}
+
+// By what part of itself each first value changes to become the second beside it. Empty where one has none.
+std::vector<double> pair_changes(const std::vector<double>& first, const std::vector<double>& second) {
+  std::vector<double> changes;
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i] <= 0 || second[i] <= 0) return {};
+    changes.push_back(second[i] / first[i] - 1);
+  }
+  return changes;
+}
+
+// Their signed ranks are the same whichever side is the first; those of changes are not.
+std::vector<double> logarithms_of_ratios(const std::vector<double>& first,
+                                         const std::vector<double>& second) {
+  std::vector<double> logarithms;
+  for (size_t i = 0; i < first.size(); ++i) logarithms.push_back(std::log(first[i] / second[i]));
+  return logarithms;
+}
+
+MetricDifference metric_difference(const std::string& path, std::optional<MetricKind> kind, bool in_pairs,
                                    std::vector<double> first, std::vector<double> second) {
   MetricDifference difference;
   difference.path = path;
   difference.kind = kind;
-  difference.change = median_change(first, second);
-  if (difference.change) difference.interval = median_change_interval(first, second);
-  const RankTest test = rank_test(first, second);
+  std::vector<double> changes = in_pairs ? pair_changes(first, second) : std::vector<double>();
+  RankTest test;
+  if (changes.empty()) {
+    difference.change = median_change(first, second);
+    if (difference.change) difference.interval = median_change_interval(first, second);
+    test = rank_test(first, second);
+  } else {
+    if (const auto interval = median_interval(changes)) difference.interval = {interval->low, interval->high};
+    difference.change = median_of(changes);
+    test = signed_rank_test(logarithms_of_ratios(first, second));
+  }
   difference.probability = test.two_sided();
   if (kind) {
     // For now, the direction; judge() takes it back where chance explains it.
@@ -104,7 +150,9 @@ std::vector<std::string> ResultComparison::losses() const {
   return paths;
 }
 
-Result<ResultComparison> compare_results(const Side& first, const Side& second) {
+Result<ResultComparison> compare_results(const Side& one, const Side& other) {
+  const Side first = by_start(one);
+  const Side second = by_start(other);
   if (first.front().command != second.front().command) {
     return invalid_argument("{} is a result of {}, and {} of {}: compare those of one command",
                             first.front().path, first.front().command, second.front().path,
@@ -114,13 +162,14 @@ Result<ResultComparison> compare_results(const Side& first, const Side& second) 
   comparison.command = first.front().command;
   comparison.first_count = first.size();
   comparison.second_count = second.size();
+  comparison.in_pairs = took_turns(first, second);
   comparison.settings = setting_differences(first, second);
   for (const auto& [path, value] : first.front().measured) {
     std::vector<double> before = measured_by(first, path);
     std::vector<double> after = measured_by(second, path);
     if (before.empty() || after.empty()) continue;
-    comparison.metrics.push_back(
-        metric_difference(path, metric_kind(first.front(), path), std::move(before), std::move(after)));
+    comparison.metrics.push_back(metric_difference(path, metric_kind(first.front(), path),
+                                                   comparison.in_pairs, std::move(before), std::move(after)));
   }
   std::ranges::stable_partition(comparison.metrics, is_headline);
   std::vector<MetricDifference*> headlines;
@@ -164,6 +213,7 @@ ComparisonJson json_of(const ResultComparison& comparison) {
           {"compared", comparison.command},
           {"first_results", comparison.first_count},
           {"second_results", comparison.second_count},
+          {"in_pairs", comparison.in_pairs},
           {"settings", settings},
           {"can_judge", comparison.can_judge},
           {"worse", comparison.losses()},

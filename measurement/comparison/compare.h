@@ -1,6 +1,11 @@
 // Two sides' results compared: what differs in their settings, and what differs in what was measured, beyond
 // chance.
 //
+// Pairs       where the sides' runs took turns, as their times of start tell, each run is compared with the
+//             one beside it: what slows the machine for longer than two runs then slows both of a pair. The
+//             test is of signed ranks (measurement/statistics/signed_rank.h), the change the median of the
+//             pairs' ratios. Else, or with fewer than kFewestPairs, all of one side are compared with all of
+//             the other.
 // Verdict     a metric is worse or better where the probability of such a difference by chance, by the rank
 //             test for either direction (measurement/statistics/rank_sum.h) and after Holm's correction, is
 //             below 5%. The correction is for the headline metrics among themselves, and for the others among
@@ -8,7 +13,8 @@
 //             worse, however many metrics there are; half of them, worse.
 // Judgement   the headline metrics alone decide whether the second side has lost (result_files.h).
 // Power       with 20 results a side and normal noise of 2% standard deviation, a loss of 3% is found in 99
-//             of 100 cases, of 2.5% noise in 95, of 3% noise in 85 (compare_test.cc simulates them).
+//             of 100 cases, of 2.5% noise in 95, of 3% noise in 85; in pairs also where the machine's speed
+//             drifts by tens of percent meanwhile (compare_test.cc simulates them).
 #pragma once
 
 #include <cstdint>
@@ -36,7 +42,8 @@ struct MetricDifference {
   std::optional<MetricKind> kind;  // nothing: neither more nor less of it is better, and there is no verdict
   double first_median = 0;
   double second_median = 0;
-  std::optional<double> change;            // of the medians, from the first to the second: 0.03 is 3% more
+  // From the first to the second: 0.03 is 3% more. Of the medians, or the median of the pairs' changes.
+  std::optional<double> change;
   std::optional<ChangeInterval> interval;  // of the change, 95%
   double probability = 1;                  // of such ranks by chance, in either direction
   double adjusted = 1;                     // after Holm's correction
@@ -47,6 +54,7 @@ struct ResultComparison {
   std::string command;
   size_t first_count = 0;
   size_t second_count = 0;
+  bool in_pairs = false;  // the sides took turns
   std::vector<SettingDifference> settings;
   // Measured by every result of both sides; those of the headline first.
   std::vector<MetricDifference> metrics;
@@ -58,6 +66,7 @@ struct ResultComparison {
 };
 
 constexpr double kSignificant = 0.05;
+constexpr size_t kFewestPairs = 10;
 
 // Fails if the sides are of different commands, or have no headline metric in common. Each has a result.
 Result<ResultComparison> compare_results(const std::vector<ResultFields>& first,

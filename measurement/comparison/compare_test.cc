@@ -4,10 +4,12 @@
 // those that compare.h promises something about.
 #include "measurement/comparison/compare.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -51,6 +53,32 @@ struct Outcomes {
   int better = 0;
 };
 
+// Sides that took turns on a machine whose speed drifts: by a tenth up or down over some ten runs.
+Outcomes outcomes_of_turns(double speed, double noise) {
+  Noise random(2027);
+  Outcomes outcomes;
+  for (int i = 0; i < kTries; ++i) {
+    std::vector<ResultFields> first;
+    std::vector<ResultFields> second;
+    double machine = 1;
+    for (int run = 0; run < kRuns; ++run) {
+      machine = 1 + 0.9 * (machine - 1) + 0.05 * random.normal();
+      for (const bool of_first : {run % 2 == 0, run % 2 != 0}) {
+        ResultFields result = made_up_run(random, machine * (of_first ? 1 : speed), noise);
+        result.started = fmt::format("2026-01-01T00:{:02}:00Z", run);
+        (of_first ? first : second).push_back(std::move(result));
+      }
+    }
+    // Names of files need not be in the order of time.
+    std::ranges::reverse(first);
+    const ResultComparison comparison = *compare_results(first, second);
+    EXPECT_TRUE(comparison.in_pairs);
+    outcomes.worse += !comparison.losses().empty();
+    outcomes.better += comparison.metrics.front().finding == Finding::kBetter;
+  }
+  return outcomes;
+}
+
 Outcomes outcomes_of(double speed, double noise, bool stalls = false) {
   Noise random(2026);
   Outcomes outcomes;
@@ -75,6 +103,62 @@ TEST(Compare, FindsALossOfThreePercent) {
   EXPECT_GE(outcomes.worse, 95);
   EXPECT_EQ(outcomes.better, 0);
   EXPECT_GE(outcomes_of(0.97, 0.025).worse, 90);
+}
+
+TEST(Compare, FindsItInTurnsOnAMachineThatDrifts) {
+  const Outcomes outcomes = outcomes_of_turns(0.97, 0.02);
+  EXPECT_GE(outcomes.worse, 95);
+  EXPECT_EQ(outcomes.better, 0);
+  const Outcomes equal = outcomes_of_turns(1, 0.02);
+  EXPECT_LE(equal.worse, 5);
+  EXPECT_LE(equal.better, 5);
+}
+
+TEST(Compare, OnlyRunsBesideEachOtherArePairs) {
+  const auto in_pairs = [](const std::vector<std::string>& before, const std::vector<std::string>& after) {
+    const auto side = [](const std::vector<std::string>& times) {
+      std::vector<ResultFields> results;
+      for (const std::string& time : times)
+        results.push_back(
+            *result_fields("a", {{"command", "run"}, {"throughput_tps", 5}, {"started", time}}));
+      return results;
+    };
+    return compare_results(side(before), side(after))->in_pairs;
+  };
+  std::vector<std::string> even;
+  std::vector<std::string> odd;
+  std::vector<std::string> late;
+  for (int i = 0; i < 10; ++i) {
+    even.push_back(fmt::format("{:02}", 2 * i));
+    odd.push_back(fmt::format("{:02}", 2 * i + 1));
+    late.push_back(fmt::format("{:02}", 20 + i));
+  }
+  EXPECT_TRUE(in_pairs(even, odd));
+  EXPECT_TRUE(in_pairs(odd, even));
+  EXPECT_FALSE(in_pairs(even, late));
+  odd[3] = odd[4];
+  EXPECT_FALSE(in_pairs(even, odd));
+  odd.pop_back();
+  EXPECT_FALSE(in_pairs(even, odd));
+  EXPECT_FALSE(in_pairs(std::vector<std::string>(10, ""), std::vector<std::string>(10, "")));
+}
+
+// The second of each pair is 10% worse, while pairs differ by more.
+TEST(Compare, AChangeInTurnsIsThatOfThePairs) {
+  std::vector<ResultFields> first;
+  std::vector<ResultFields> second;
+  for (int i = 1; i <= 10; ++i) {
+    const std::string time = fmt::format("{:02}", i);
+    first.push_back(
+        *result_fields("a", {{"command", "run"}, {"throughput_tps", 100 * i}, {"started", time}}));
+    second.push_back(
+        *result_fields("b", {{"command", "run"}, {"throughput_tps", 90 * i}, {"started", time}}));
+  }
+  const ResultComparison comparison = *compare_results(first, second);
+  EXPECT_NEAR(*comparison.metrics[0].change, -0.1, 1e-12);
+  EXPECT_NEAR(comparison.metrics[0].interval->high, -0.1, 1e-12);
+  EXPECT_EQ(comparison.metrics[0].probability, 2.0 / 1024);
+  EXPECT_THAT(comparison.losses(), ElementsAre("throughput_tps"));
 }
 
 TEST(Compare, FindsItBesideStalls) {

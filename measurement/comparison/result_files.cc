@@ -203,6 +203,8 @@ Result<ResultFields> result_fields(const std::string& path, const ResultJson& re
   }
   const auto rate = result.find("rate");
   fields.has_rate = rate != result.end() && rate->is_number();
+  if (const auto started = result.find("started"); started != result.end() && started->is_string())
+    fields.started = *started;
   add_fields(result, "", fields);
   return fields;
 }

@@ -24,6 +24,7 @@ namespace mneme {
 struct ResultFields {
   std::string path;     // of the file
   std::string command;  // "run"
+  std::string started;  // in UTC, as ISO 8601 has it, so that texts are in the order of times; may be empty
   bool has_rate = false;
   std::map<std::string, std::string> settings;  // by path, as text
   std::map<std::string, double> measured;       // by path

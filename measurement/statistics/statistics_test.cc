@@ -13,6 +13,7 @@
 #include "measurement/statistics/bootstrap.h"
 #include "measurement/statistics/median.h"
 #include "measurement/statistics/rank_sum.h"
+#include "measurement/statistics/signed_rank.h"
 #include "measurement/statistics/trend.h"
 
 namespace mneme {
@@ -210,6 +211,51 @@ TEST(Bootstrap, HoldsTheTruthAsOftenAsItSays) {
     held += interval.low <= -0.03 && -0.03 <= interval.high;
   }
   EXPECT_GE(held, 180);
+}
+
+TEST(SignedRank, CountsTheSignsThatSpeakAsMuch) {
+  // Of 8 ways to give signs to 1, 2, 3 one has the sum 6, two have at least 5: -1 +2 +3, and all.
+  EXPECT_DOUBLE_EQ(signed_rank_test(Sample{1, 2, 3}).first_larger, 1.0 / 8);
+  EXPECT_DOUBLE_EQ(signed_rank_test(Sample{-1, 2, 3}).first_larger, 2.0 / 8);
+  EXPECT_DOUBLE_EQ(signed_rank_test(Sample{-1, 2, 3}).second_larger, 7.0 / 8);
+  EXPECT_DOUBLE_EQ(signed_rank_test(Sample{-1, -2, -3}).two_sided(), 0.25);
+  // Zeros say nothing.
+  EXPECT_DOUBLE_EQ(signed_rank_test(Sample{0, 1, 2, 0, 3}).first_larger, 1.0 / 8);
+  EXPECT_EQ(signed_rank_test(Sample{0, 0}).two_sided(), 1);
+  EXPECT_EQ(signed_rank_test(Sample{}).two_sided(), 1);
+}
+
+// All ways to give signs to the ranks, tried one by one, with ties.
+TEST(SignedRank, IsWhatTryingAllSignsGives) {
+  const Sample differences = {0.5, -0.5, 1, 2, -3, 3, 3, 4, -1, 5};
+  std::vector<double> ranks;
+  for (const double each : differences) {
+    const auto below =
+        std::ranges::count_if(differences, [&](double d) { return std::abs(d) < std::abs(each); });
+    const auto same =
+        std::ranges::count_if(differences, [&](double d) { return std::abs(d) == std::abs(each); });
+    ranks.push_back(static_cast<double>(below) + static_cast<double>(same + 1) / 2);
+  }
+  double observed = 0;
+  for (size_t i = 0; i < ranks.size(); ++i) observed += differences[i] > 0 ? ranks[i] : 0;
+  int as_much = 0;
+  for (uint32_t signs = 0; signs < 1024; ++signs) {
+    double sum = 0;
+    for (size_t i = 0; i < ranks.size(); ++i) sum += (signs >> i & 1) != 0 ? ranks[i] : 0;
+    as_much += sum >= observed;
+  }
+  EXPECT_DOUBLE_EQ(signed_rank_test(differences).first_larger, as_much / 1024.0);
+}
+
+TEST(SignedRank, ManyDifferencesAreApproximated) {
+  // Alike up to the place where the count ends, within a tenth of the probability.
+  Sample exact(kMostExact);
+  for (size_t i = 0; i < exact.size(); ++i) exact[i] = static_cast<double>(i + 1) * (i % 3 == 0 ? -1 : 1);
+  Sample approximate = exact;
+  approximate.push_back(0.5);
+  const double counted = signed_rank_test(exact).first_larger;
+  EXPECT_NEAR(signed_rank_test(approximate).first_larger / counted, 1, 0.1);
+  EXPECT_LT(counted, 0.05);
 }
 
 }  // namespace
