@@ -1,6 +1,9 @@
 #include "logging/record/block_format.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <vector>
 
 #include "base/crc32c.h"
 #include "logging/record/format_version.h"
@@ -19,6 +22,16 @@ uint32_t page_checksum(const std::byte* page) {
   const uint32_t before = crc32c({page, kPageChecksumAt});
   const size_t after = kPageChecksumAt + sizeof(uint32_t);
   return crc32c({page + after, kBlockBytes - after}, before);
+}
+
+// Whether the page's checksum is right for one of the magics in the place of the page's own.
+bool only_the_magic_is_damaged(ByteSpan page) {
+  std::vector<std::byte> mended(page.begin(), page.begin() + kBlockBytes);
+  return std::ranges::any_of(
+      std::array{kSegmentMagic, kNvmMagic, kLoggerMagic, kRingMagic}, [&](const char* magic) {
+        std::memcpy(mended.data(), magic, sizeof kSegmentMagic);
+        return load<uint32_t>(mended.data() + kPageChecksumAt) == page_checksum(mended.data());
+      });
 }
 
 const char* magic_of(const SegmentHeader& header) {
@@ -60,9 +73,8 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
       is_nvm || is_loggers || is_ring || std::memcmp(page.data(), kSegmentMagic, sizeof kSegmentMagic) == 0;
   const bool checksum_is_right = load<uint32_t>(page.data() + kPageChecksumAt) == page_checksum(page.data());
   const auto version = load<uint32_t>(page.data() + 8);
-  // A foreign file has neither. Damage behind the magic leaves the magic. The checksum covers the magic, so a
-  // segment whose magic is damaged looks like a foreign file.
-  if (!magic_is_right && !checksum_is_right) {
+  // Damage behind the magic leaves the magic, and damage of the magic leaves what is behind it.
+  if (!magic_is_right && !checksum_is_right && !only_the_magic_is_damaged(page)) {
     return damaged(
         "{} is no log segment of Mneme: it begins with other bytes; put the segment back in its place", file);
   }

@@ -105,7 +105,9 @@ TEST(BlockFormat, HeaderPageOfPersistentMemoryRoundTripAndEveryFlippedBitIsSeen)
   EXPECT_EQ(header.nvm->longest_record_bytes, 600u);
   for (size_t bit = 0; bit < 8 * 64; ++bit) {
     flip(page, bit);
-    EXPECT_FALSE(SegmentHeader::decode(page, "x").ok()) << "bit " << bit;
+    const auto damaged = SegmentHeader::decode(page, "x");
+    ASSERT_FALSE(damaged.ok()) << "bit " << bit;
+    EXPECT_EQ(damaged.error().message.find("is no log segment"), std::string::npos) << "bit " << bit;
     flip(page, bit);
   }
 }
