@@ -25,7 +25,6 @@ std::vector<SerialTable> serial_tables(const DependencyGraph& graph, const Catal
   for (size_t b = 0; b < std::min(lane_seconds.size(), graph.blocks.size()); ++b) {
     if (lane_seconds[b] == 0) continue;
     for (const LaneTable& lanes : graph.blocks[b].lanes) {
-      if (!lanes.finer.empty()) continue;
       for (const LostColumn& lost : lanes.lost)
         tables.push_back({graph.blocks[b].name, catalog.table(lanes.table).name, lost, lane_seconds[b]});
     }

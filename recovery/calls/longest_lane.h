@@ -15,8 +15,8 @@
 
 namespace mneme {
 
-// `lane_seconds`: by block, how long it ran in its one lane. Returns the tables of blocks that ran so and
-// can't be cut otherwise, an entry for each column that could cut them.
+// `lane_seconds`: by block, how long it ran in its one lane. Returns the tables of blocks that ran so which
+// no column cuts that all statements fix: an entry for each column that could cut them.
 std::vector<SerialTable> serial_tables(const DependencyGraph& graph, const Catalog& catalog,
                                        std::span<const double> lane_seconds);
 
