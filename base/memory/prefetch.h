@@ -30,6 +30,7 @@ inline void prefetch_lines(const void* from, size_t bytes) {
 // counting bytes.
 template <size_t kLines>
 inline void prefetch_first_lines(const void* from) {
+#pragma GCC unroll 16
   for (size_t line = 0; line < kLines; ++line)
     prefetch_line(static_cast<const std::byte*>(from) + line * kCacheLineBytes);
 }

@@ -23,6 +23,7 @@ namespace mneme {
 namespace {
 
 constexpr size_t kUsualNodeBytes = 2048;
+constexpr size_t kSmallNodeBytes = kUsualNodeBytes / 2;  // where the words of a key are known
 
 template <uint32_t kWords>
 class BtreeIndex final : public Index {
@@ -190,7 +191,10 @@ class BtreeIndex final : public Index {
   static constexpr uint32_t kMaxCutTries = 8;
 
   void ask_for(const NodeWord* block, IndexProbe& probe) const {
-    prefetch_lines(block, std::min(8 * pool_.node_words(), kUsualNodeBytes));
+    if constexpr (kWords != 0)
+      prefetch_first_lines<kSmallNodeBytes / kCacheLineBytes>(block);
+    else
+      prefetch_lines(block, std::min(8 * pool_.node_words(), kUsualNodeBytes));
     probe.node = block;
     probe.is_done = false;
   }
@@ -578,7 +582,7 @@ class BtreeIndex final : public Index {
 std::unique_ptr<Index> make_btree_index(uint32_t key_words, HugePageSource& memory) {
   CHECK(key_words >= 1 && key_words <= kMaxKeyWords);
   // Small nodes keep the shifting of entries short; wide keys need larger ones for their fan-out.
-  const size_t node_bytes = key_words <= 4                ? kUsualNodeBytes / 2
+  const size_t node_bytes = key_words <= 4                ? kSmallNodeBytes
                             : key_words <= kUsualKeyWords ? kUsualNodeBytes
                                                           : 4 * kUsualNodeBytes;
   switch (key_words) {

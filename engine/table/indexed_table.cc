@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace mneme {
 
@@ -90,6 +91,12 @@ void IndexedTable::take(Shape&& shape) {
   primary_ = definition().primary_key ? &shape_.indexes.front() : nullptr;
 }
 
+std::unique_ptr<Index> IndexedTable::exchange(IndexId id, std::unique_ptr<Index> other) {
+  const auto place = std::ranges::find(shape_.indexes, id, &TableIndex::id);
+  CHECK(place != shape_.indexes.end() && other->key_words() == place->index->key_words());
+  return std::exchange(place->index, std::move(other));
+}
+
 const TableIndex* IndexedTable::find_same(const Shape& shape, size_t at) const {
   const TableIndex& wanted = shape.indexes[at];
   const auto is_same = [&](const TableIndex& own) {
@@ -106,6 +113,7 @@ const TableIndex* IndexedTable::find_same(const Shape& shape, size_t at) const {
   const auto before = std::find_if(begin, place, is_same);
   return before == place ? nullptr : &*before;
 }
+
 IndexKey IndexedTable::entry_key(const TableIndex& index, const std::byte* image, const Row* row) const {
   const uint64_t slot = primary_ == nullptr ? rows_.slot_of(row) : 0;
   IndexKey key = index.codec->of_row(image, slot);

@@ -8,7 +8,7 @@
 //             a check of all entries under the key.
 // Stale       an index other than the primary key's may hold entries whose row has meanwhile another key
 //             there: a reader compares. They are removed once the change is durable (worker.h).
-// Threads     constant but for take(), when no thread uses it, and for what Table and Index allow.
+// Threads     constant but for take() and exchange(), which need it alone, and what Table and Index allow.
 #pragma once
 
 #include <memory>
@@ -58,6 +58,8 @@ class IndexedTable {
   Shape shape_in(const Schema& schema, TableId id, HugePageSource& memory) const;
   // Gives it the shape, in which the indexes that stay keep their entries. Cannot fail.
   void take(Shape&& shape);
+  // Puts another in place of one of its indexes, and returns that. No thread uses the table.
+  std::unique_ptr<Index> exchange(IndexId id, std::unique_ptr<Index> other);
 
   const TableDefinition& definition() const { return *shape_.definition; }
   const RowLayout& layout() const { return *shape_.layout; }

@@ -47,7 +47,13 @@ void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
     copy_key(lookup.key, entry.key);
     for (size_t i = lookup.key.word_count; i < index.key_words(); ++i)
       entry.key[i] = lookup.is_place ? ~uint64_t{0} : 0;
-    order_[under_way_++] = static_cast<uint8_t>(count_++);
+    // The first step waits for nothing: it looks at no node, or at a root.
+    index.probe(entry.key.data(), entry.probe);
+    if (entry.probe.is_done)
+      end(entry);
+    else
+      order_[under_way_++] = static_cast<uint8_t>(count_);
+    ++count_;
   }
   rounds_[round_count_++] = {count_, first};
 }
@@ -60,10 +66,14 @@ void Prefetcher::step() {
       ++i;
       continue;
     }
-    if (entry.probe.row != nullptr && entry.rows != nullptr)
-      lines_asked_for_ += prefetch_row(*entry.rows, entry.probe.row, entry.parts);
+    end(entry);
     order_[i] = order_[--under_way_];
   }
+}
+
+void Prefetcher::end(const Entry& entry) {
+  if (entry.probe.row != nullptr && entry.rows != nullptr)
+    lines_asked_for_ += prefetch_row(*entry.rows, entry.probe.row, entry.parts);
 }
 
 Row* Prefetcher::take_later(IndexId id, const IndexKey& key) {

@@ -92,6 +92,8 @@ class Prefetcher {
     return difference == 0;
   }
   Row* take_later(IndexId index, const IndexKey& key);
+  // The look-up is done.
+  void end(const Entry& entry);
 
   // Branches not taken leave out a look-up or two.
   static constexpr size_t kMaxTries = 4;

@@ -5,9 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "engine/index/unread_index.h"
 #include "engine/testing/test_database.h"
+#include "engine/transaction/replay_access.h"
 
 namespace mneme {
 namespace {
@@ -132,6 +137,34 @@ TEST_P(PrefetcherTest, AChangeAfterTheReadingAborts) {
   ASSERT_EQ(t.commit(other).status, CommitStatus::kCommitted);
   ASSERT_EQ(t.set(transaction, 32, t.kAmount, 1), AccessStatus::kOk);
   EXPECT_EQ(t.commit(transaction).status, CommitStatus::kConflict);
+}
+
+// Replay's access, beside an index that must not be read.
+TEST(ConstantRowsOfReplay, AreFoundWithoutTheIndex) {
+  TestDatabase t;
+  {
+    UnloggedWriter writer(t.db);
+    for (int64_t id = 0; id < 20; id += 2)
+      ASSERT_EQ(writer.insert(t.kItem, t.values(id, id % 10, id, 7 * id)), AccessStatus::kOk);
+  }
+  const std::optional<ConstantRows> rows = ConstantRows::make(t.db.table(t.kItem), t.db.index(t.kById));
+  ASSERT_TRUE(rows.has_value());
+  const std::unique_ptr<Index> index = t.db.table(t.kItem).exchange(t.kById, make_unread_index(1));
+  const std::array<const ConstantRows*, 3> by_index = {&*rows, nullptr, nullptr};
+  ReplayAccess access(t.db);
+  access.use(by_index);
+  std::vector<RowLookup> lookups;
+  for (const int64_t id : {4, 5, 6}) lookups.push_back({t.kById, ImageParts::all(), t.id_key(id)});
+  access.expect(lookups);
+  EXPECT_GE(access.lines_asked_for(), 2u);
+  for (const int64_t id : {4, 5, 6, 8}) {
+    RowRef row;
+    const AccessStatus status = access.find(t.kById, t.id_key(id), row);
+    ASSERT_EQ(status, id % 2 == 0 ? AccessStatus::kOk : AccessStatus::kAbsent) << id;
+    if (id % 2 == 0) {
+      EXPECT_EQ(t.get(row, t.kAmount), 7 * id);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Indexes, PrefetcherTest, testing::Bool(),

@@ -9,10 +9,14 @@
 //             that machine code inserts go into their index at the end of its run, neighbours at once, or as
 //             soon as the run looks for rows there: no other access may look for them sooner. RowRef::image
 //             is the row itself: it shows every later change of the row, by this access or, of columns on
-//             which no piece here may depend, by others.
+//             which no piece here may depend, by others. Rows of a table that the whole replay leaves as it
+//             is are found without its index (constant_rows.h).
 // Threads     one owner each; any number on one database.
 #pragma once
 
+#include <span>
+
+#include "engine/table/constant_rows.h"
 #include "engine/transaction/database.h"
 #include "engine/transaction/prefetcher.h"
 #include "engine/transaction/row_access.h"
@@ -24,17 +28,28 @@ class ReplayAccess final : public RowAccess {
  public:
   explicit ReplayAccess(Database& database) : database_(database), rows_(database) {}
 
+  // By index, nullptr for most; empty: none. They stay as they are until the next call.
+  void use(std::span<const ConstantRows* const> constant) { constant_ = constant; }
+
   // Looks up the rows that will be asked for next, in this order; at most Prefetcher::kMaxLookups. It drops
-  // places that are known: rows used so lately are in the cache, and need not be searched for.
+  // places of insertion that are known, whether as places or as rows of which nothing is wanted: nodes used
+  // so lately are in the cache, and need not be searched for.
   void expect(std::span<RowLookup> lookups) {
     for (RowLookup& lookup : lookups) {
-      if (lookup.is_place && rows_.knows_place(lookup.index, lookup.key)) lookup.index = IndexId();
+      if (const ConstantRows* constant = constant_rows(lookup.index)) {
+        const Row* row = constant->find(lookup.key);
+        if (row != nullptr) lines_asked_for_ += prefetch_row(constant->table(), row, lookup.parts);
+        lookup.index = IndexId();
+      } else if ((lookup.is_place || lookup.parts.is_empty()) &&
+                 rows_.knows_place(lookup.index, lookup.key)) {
+        lookup.index = IndexId();
+      }
     }
     prefetcher_.start(database_, lookups);
     while (!prefetcher_.done()) prefetcher_.step();
   }
   // Returns how many cache lines of rows expect() has asked for so far.
-  uint64_t lines_asked_for() const { return prefetcher_.lines_asked_for(); }
+  uint64_t lines_asked_for() const { return lines_asked_for_ + prefetcher_.lines_asked_for(); }
   // Must be called when other code has taken a row of its lane out of an index.
   void forget_expected() { prefetcher_.forget(); }
   // Publishes the rows that the run inserted. Returns whether that went well.
@@ -43,8 +58,13 @@ class ReplayAccess final : public RowAccess {
   void go_on_at(size_t at) { prefetcher_.go_on_at(at); }
 
   AccessStatus find_parts(IndexId index, const IndexKey& key, ImageParts, Purpose, RowRef& row) override {
-    Row* found = prefetcher_.take(index, key);
-    if (found == nullptr || !found->word().is_live()) found = rows_.find(index, key);
+    Row* found = nullptr;
+    if (const ConstantRows* constant = constant_rows(index)) {
+      found = constant->find(key);
+    } else {
+      found = prefetcher_.take(index, key);
+      if (found == nullptr || !found->word().is_live()) found = rows_.find(index, key);
+    }
     if (found == nullptr) return AccessStatus::kAbsent;
     row = ref(found);
     return AccessStatus::kOk;
@@ -77,10 +97,15 @@ class ReplayAccess final : public RowAccess {
 
  private:
   static RowRef ref(Row* row) { return {row->image(), row}; }
+  const ConstantRows* constant_rows(IndexId index) const {
+    return index.value < constant_.size() ? constant_[index.value] : nullptr;
+  }
 
   Database& database_;
   UnloggedWriter rows_;
   Prefetcher prefetcher_;
+  std::span<const ConstantRows* const> constant_;
+  uint64_t lines_asked_for_ = 0;  // of constant rows
 };
 
 }  // namespace mneme

@@ -22,13 +22,23 @@ using uint128 = unsigned __int128;
 constexpr int kMaxNumericBytes = 19;
 
 int128 get_numeric(ByteReader& cursor, bool& minimal) {
-  uint128 value = 0;
-  for (int i = 0; i < kMaxNumericBytes; ++i) {
+  // Most numbers have so few bytes that 64 bits hold them, and are made without 128-bit shifts.
+  constexpr int kNarrowBytes = 9;
+  uint64_t narrow = 0;
+  for (int i = 0; i < kNarrowBytes; ++i) {
+    const auto byte = cursor.get<uint8_t>();
+    narrow |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
+    if (byte >= 0x80) continue;
+    minimal = i == 0 || byte != 0;
+    return unzigzag(narrow);
+  }
+  uint128 value = narrow;
+  for (int i = kNarrowBytes; i < kMaxNumericBytes; ++i) {
     const auto byte = cursor.get<uint8_t>();
     value |= static_cast<uint128>(byte & 0x7f) << (7 * i);
     if (byte >= 0x80) continue;
     // The last byte has room for more bits than 128.
-    minimal = (i == 0 || byte != 0) && (i < kMaxNumericBytes - 1 || byte < 4);
+    minimal = byte != 0 && (i < kMaxNumericBytes - 1 || byte < 4);
     return static_cast<int128>(value >> 1) ^ -static_cast<int128>(value & 1);
   }
   minimal = false;
@@ -344,14 +354,55 @@ class Decoder {
  private:
   // Integers are most of what calls hold, so they don't go the way of all types.
   Value get_integer(TypeKind kind) {
+    const std::byte* at = cursor_.take(0);
+    uint64_t bits = 0;
+    if (const size_t bytes = short_varint(at, at + cursor_.remaining(), bits);
+        bytes > 0 && is_short_in_range(kind, bits)) {
+      (void)cursor_.take(bytes);
+      return Value::of_int(unzigzag(bits));
+    }
     const int64_t number = unzigzag(get_varint());
     if (!fits_integer(kind, number)) refuse(kOutOfRange);
     return Value::of_int(number);
   }
   std::span<const Value> get_integers(TypeKind kind, size_t count) {
     auto* const elements = static_cast<Value*>(arena_.allocate(count * sizeof(Value)));
-    for (size_t i = 0; i < count; ++i) new (elements + i) Value(get_integer(kind));
+    const std::byte* const begin = cursor_.take(0);
+    const std::byte* const end = begin + cursor_.remaining();
+    const std::byte* at = begin;
+    size_t i = 0;
+    for (uint64_t bits = 0; i < count; ++i) {
+      const size_t bytes = short_varint(at, end, bits);
+      if (bytes == 0 || !is_short_in_range(kind, bits)) break;
+      new (elements + i) Value(Value::of_int(unzigzag(bits)));
+      at += bytes;
+    }
+    (void)cursor_.take(static_cast<size_t>(at - begin));
+    for (; i < count; ++i) new (elements + i) Value(get_integer(kind));
     return {elements, count};
+  }
+  // Returns how many bytes a varint of at most three takes, in the encoding that Encoder gives it, with room
+  // behind it for three; 0 for any other.
+  [[gnu::always_inline]] static size_t short_varint(const std::byte* at, const std::byte* end,
+                                                    uint64_t& bits) {
+    if (end - at < 3) return 0;
+    const auto first = static_cast<uint64_t>(at[0]);
+    const auto second = static_cast<uint64_t>(at[1]);
+    const auto third = static_cast<uint64_t>(at[2]);
+    if (first < 0x80) {
+      bits = first;
+      return 1;
+    }
+    if (second < 0x80) {
+      bits = (first & 0x7f) | second << 7;
+      return second == 0 ? 0 : 2;
+    }
+    bits = (first & 0x7f) | (second & 0x7f) << 7 | third << 14;
+    return third == 0 || third >= 0x80 ? 0 : 3;
+  }
+  // `bits` are 21 at most: any of these is an integer of every type but the smallest.
+  static bool is_short_in_range(TypeKind kind, uint64_t bits) {
+    return kind != TypeKind::kSmallInt || fits_integer(kind, unzigzag(bits));
   }
   Value read_value(const Type& type) {
     switch (type.kind) {
@@ -506,7 +557,8 @@ Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena,
   if (!decoder.ok()) return damaged("a call of {} {}", procedure.name, decoder.fault());
   // Most arguments are NULL, as the initial values of INOUT parameters.
   static constexpr Argument kNull;
-  call.arguments.assign(count, kNull);
+  call.arguments.resize(count);
+  for (Argument& argument : call.arguments) argument = kNull;
   for (size_t first = 0; first < count; first += 8) {
     unsigned given =
         ~std::to_integer<unsigned>(bitmap[first / 8]) & (0xffu >> (8 - std::min<size_t>(8, count - first)));

@@ -150,8 +150,18 @@ std::string AccessEmitter::key_condition(IndexId index, std::span<const Operand>
 }
 
 void AccessEmitter::write_key(IndexId index, std::span<const Operand> values, const std::string& name) {
+  text_.line("IndexKey {} = zero_key<{}>();", name, key_shape(scope_.schema.catalog(), index).words());
+  put_key(index, values, name);
+}
+
+void AccessEmitter::write_key_of_lookup(IndexId index, std::span<const Operand> values) {
+  text_.line("RowLookup& lookup = lookups[count];");
+  text_.line("IndexKey& key = make_zero<{}>(lookup.key);", key_shape(scope_.schema.catalog(), index).words());
+  put_key(index, values, "key");
+}
+
+void AccessEmitter::put_key(IndexId index, std::span<const Operand> values, const std::string& name) {
   const KeyShape shape = key_shape(scope_.schema.catalog(), index);
-  text_.line("IndexKey {} = zero_key<{}>();", name, shape.words());
   for (size_t i = 0; i < values.size(); ++i) {
     const KeyPlace& place = shape.places[i];
     const std::string& value = values[i].value;

@@ -78,6 +78,8 @@ class AccessEmitter {
   // Writes the key `name` of the values, which has their bytes and zeros; the condition under which there is
   // one is returned by key_condition().
   void write_key(IndexId index, std::span<const Operand> values, const std::string& name);
+  // The same in the look-up that stands next in `lookups`, as `key` of `lookup`.
+  void write_key_of_lookup(IndexId index, std::span<const Operand> values);
   std::string key_condition(IndexId index, std::span<const Operand> values);
 
   // Whether the access's rows must be read as a whole: the engine moves or drops index entries by their
@@ -85,6 +87,7 @@ class AccessEmitter {
   static bool changes_indexes(const Catalog& catalog, const ir::Operation& operation);
 
  private:
+  void put_key(IndexId index, std::span<const Operand> values, const std::string& name);
   void visit(const ir::Operation& operation, uint8_t source, const RowCode& code, bool inside_loop);
   void visit_point(const ir::Operation& operation, uint8_t source, std::span<const Operand> values,
                    const RowCode& code, bool inside_loop);

@@ -281,7 +281,7 @@ void LookupWalk::write_entry(const Operation& operation, IndexId index, std::spa
   const std::string condition = access_.key_condition(index, operands);
   text_.open("if ({})", condition.empty() ? "true" : condition);
   text_.line("if (count == lookups.size()) return count;");
-  access_.write_key(index, operands, "key");
+  access_.write_key_of_lookup(index, operands);
   if (lookup == nullptr) {
     const KeyShape shape = key_shape(scope_.schema.catalog(), index);
     const uint32_t known = shape.prefix_bytes(values.size());
@@ -291,8 +291,8 @@ void LookupWalk::write_entry(const Operation& operation, IndexId index, std::spa
   text_.put_late([index, lookup] {
     const std::string parts =
         lookup == nullptr ? "ImageParts()" : fmt::format("{}", fmt::join(lookup->parts, " | "));
-    return fmt::format("lookups[count++] = {{IndexId{{{}}}, {}, key, {}}};", index.value, parts,
-                       lookup == nullptr);
+    return fmt::format("lookup.index = IndexId{{{}}}, lookup.parts = {}, lookup.is_place = {}, ++count;",
+                       index.value, parts, lookup == nullptr);
   });
   text_.close();
   text_.close();

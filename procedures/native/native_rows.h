@@ -74,10 +74,15 @@ struct NullableColumn {
 
 // Bytes that are put into a key must be zero before.
 template <uint32_t kWords>
-IndexKey zero_key() {
-  IndexKey key;
+IndexKey& make_zero(IndexKey& key) {
   key.word_count = kWords;
   for (uint32_t i = 0; i < kWords; ++i) key.words[i] = 0;
+  return key;
+}
+template <uint32_t kWords>
+IndexKey zero_key() {
+  IndexKey key;
+  make_zero<kWords>(key);
   return key;
 }
 

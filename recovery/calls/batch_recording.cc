@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <set>
 #include <type_traits>
 
@@ -11,9 +10,7 @@
 namespace mneme {
 namespace {
 
-constexpr uint32_t kNotRecorded = std::numeric_limits<uint32_t>::max();
-
-// As many as an order has lines.
+// Room for so many is made at once: as many as an order has lines.
 constexpr uint32_t kFirstIterations = 16;
 
 void collect(ir::BodyView body, ir::OperationMode mode, std::vector<OperationId>& into) {
@@ -67,17 +64,19 @@ RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
     collect_repeated(local.replay.body, false, in_loop);
 
     OfProcedure& procedure = procedures_.emplace_back();
-    procedure.places.assign(local.replay.operations.size(), kNotRecorded);
+    procedure.operations.resize(local.replay.operations.size());
     for (const OperationId id : recorded) {
-      procedure.places[id.value] = static_cast<uint32_t>(procedure.operations.size());
-      Operation operation;
-      operation.id = id;
+      Operation& operation = procedure.operations[id.value];
+      if (operation.is_recorded) continue;
+      operation.is_recorded = true;
+      operation.is_in_loop = in_loop.contains(id);
       for (const ir::Output& output : local.replay.operations[id.value].outputs) {
         if (output.expr.type.is_string()) operation.texts.push_back(operation.outputs);
         ++operation.outputs;
       }
-      if (in_loop.contains(id)) operation.first_iterations = kFirstIterations;
-      procedure.operations.push_back(std::move(operation));
+      operation.place = static_cast<uint32_t>(procedure.block_bytes);
+      procedure.block_bytes += operation.is_in_loop ? sizeof(BatchRecording::Iterations)
+                                                    : BatchRecording::iteration_bytes(operation.outputs);
     }
   }
 }
@@ -93,22 +92,26 @@ void BatchRecording::add(ProcedureId procedure) {
 }
 
 BatchRecording::Transaction BatchRecording::make(ProcedureId procedure, Arena& arena) const {
-  return {procedure, arena.make_array<Iterations>(operations_.of(procedure).operations.size())};
+  const size_t bytes = operations_.of(procedure).block_bytes;
+  if (bytes == 0) return {procedure};
+  auto* const block = static_cast<std::byte*>(arena.allocate(bytes));
+  std::memset(block, 0, bytes);
+  return {procedure, block};
 }
 
 void BatchRecording::reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count,
                                         ReplayThreadId thread) {
   Transaction& of = transactions_[transaction];
-  const RecordedOperations::OfProcedure& recorded = operations_.of(of.procedure);
-  const uint32_t place = recorded.place(operation);
-  grow(of.operations[place], recorded.operations[place].outputs, count, arenas_[thread.value]);
+  const RecordedOperations::Operation& recorded = operations_.of(of.procedure).of(operation);
+  // In no loop it has its one iteration.
+  if (recorded.is_in_loop) grow(of.iterations(recorded), recorded.outputs, count, arenas_[thread.value]);
 }
 
 // Executions that are linked stay where they are, and so do a first one's values, in the places left behind.
 void BatchRecording::grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena) {
   static_assert(alignof(Iteration) >= alignof(Value) && std::is_trivially_copyable_v<Value>);
   Iterations grown;
-  grown.stride = static_cast<uint32_t>(sizeof(Iteration) + outputs * sizeof(Value));
+  grown.stride = iteration_bytes(outputs);
   grown.count = std::max(count, 2 * iterations.count);
   const size_t used = size_t{iterations.count} * grown.stride;
   const size_t bytes = size_t{grown.count} * grown.stride;
@@ -121,17 +124,10 @@ void BatchRecording::grow(Iterations& iterations, uint32_t outputs, uint32_t cou
 void TransactionRecording::record(OperationId operation, uint32_t iteration, uint32_t rows,
                                   std::span<const Value> values) {
   using Execution = BatchRecording::Execution;
-  const uint32_t place = operations_->place(operation);
-  CHECK(place != kNotRecorded);
-  const RecordedOperations::Operation& recorded = operations_->operations[place];
+  const RecordedOperations::Operation& recorded = operations_->of(operation);
   DCHECK(values.size() == size_t{rows} * recorded.outputs);
 
-  BatchRecording::Iterations& iterations = transaction_->operations[place];
-  if (iteration >= iterations.count) {
-    BatchRecording::grow(iterations, recorded.outputs, std::max(iteration + 1, recorded.first_iterations),
-                         *arena_);
-  }
-  BatchRecording::Iteration& of = iterations.at(iteration);
+  BatchRecording::Iteration& of = iteration_of(recorded, iteration);
   Value* kept = of.values();
   if (of.is_recorded || rows > 1) kept = static_cast<Value*>(arena_->allocate(values.size_bytes()));
   // Few, so the call that std::copy becomes would take longer than the work.
@@ -152,17 +148,32 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
   of.last = execution;
 }
 
-const BatchRecording::Execution* TransactionRecording::find_execution(OperationId operation,
-                                                                      uint32_t iteration, uint32_t execution,
-                                                                      uint32_t& outputs) const {
-  const uint32_t place = operations_->place(operation);
-  CHECK(place != kNotRecorded);
-  outputs = operations_->operations[place].outputs;
-  const BatchRecording::Iterations& iterations = transaction_->operations[place];
-  if (iteration >= iterations.count) return nullptr;
-  const BatchRecording::Iteration& of = iterations.at(iteration);
-  if (!of.is_recorded) return nullptr;
-  const BatchRecording::Execution* found = &of.first;
+BatchRecording::Iteration& TransactionRecording::iteration_of(const RecordedOperations::Operation& operation,
+                                                              uint32_t iteration) {
+  if (!operation.is_in_loop) {
+    CHECK(iteration == 0);
+    return transaction_->iteration(operation);
+  }
+  BatchRecording::Iterations& iterations = transaction_->iterations(operation);
+  if (iteration >= iterations.count) {
+    BatchRecording::grow(iterations, operation.outputs, std::max(iteration + 1, kFirstIterations), *arena_);
+  }
+  return iterations.at(iteration);
+}
+
+const BatchRecording::Execution* TransactionRecording::find_execution(
+    const RecordedOperations::Operation& operation, uint32_t iteration, uint32_t execution) const {
+  const BatchRecording::Iteration* of = nullptr;
+  if (!operation.is_in_loop) {
+    CHECK(iteration == 0);
+    of = &transaction_->iteration(operation);
+  } else {
+    const BatchRecording::Iterations& iterations = transaction_->iterations(operation);
+    if (iteration >= iterations.count) return nullptr;
+    of = &iterations.at(iteration);
+  }
+  if (!of->is_recorded) return nullptr;
+  const BatchRecording::Execution* found = &of->first;
   for (; found != nullptr && execution > 0; --execution) found = found->next;
   return found;
 }
@@ -170,18 +181,18 @@ const BatchRecording::Execution* TransactionRecording::find_execution(OperationI
 Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t iteration,
                                                  uint32_t execution) {
   // The slice that performs the operation went through the same iterations and executions.
-  uint32_t outputs = 0;
-  const BatchRecording::Execution* const found = find_execution(operation, iteration, execution, outputs);
+  const RecordedOperations::Operation& recorded = operations_->of(operation);
+  const BatchRecording::Execution* const found = find_execution(recorded, iteration, execution);
   CHECK(found != nullptr);
-  return {found->rows, {found->values, size_t{found->rows} * outputs}};
+  return {found->rows, {found->values, size_t{found->rows} * recorded.outputs}};
 }
 
 std::optional<Recording::Recorded> TransactionRecording::find(OperationId operation, uint32_t iteration,
                                                               uint32_t execution) {
-  uint32_t outputs = 0;
-  const BatchRecording::Execution* const found = find_execution(operation, iteration, execution, outputs);
+  const RecordedOperations::Operation& recorded = operations_->of(operation);
+  const BatchRecording::Execution* const found = find_execution(recorded, iteration, execution);
   if (found == nullptr) return std::nullopt;
-  return Recorded{found->rows, {found->values, size_t{found->rows} * outputs}};
+  return Recorded{found->rows, {found->values, size_t{found->rows} * recorded.outputs}};
 }
 
 }  // namespace mneme

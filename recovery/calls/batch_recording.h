@@ -1,8 +1,9 @@
 // BatchRecording: the outputs that the pieces of one batch hand to later pieces of the same transactions.
 //
-// Layout      transaction -> recorded operation -> iteration of the outermost loop -> executions. An
-//             iteration's first execution lies in its place, with the values of one row; what comes after, or
-//             is more, is linked to it.
+// Layout      a transaction has one block of memory, in which each recorded operation has its place. An
+//             operation in no loop has its one iteration there, one in a loop the table of its iterations of
+//             the outermost loop. An iteration's first execution lies in it, with the values of one row; what
+//             comes after, or is more, is linked to it.
 // Invariants  an entry is written by the piece that performs it and read by pieces of later blocks only.
 // Threads     pieces of one transaction record at the same time where they are different operations, or
 //             different iterations of one whose table of iterations was made by reserve_iterations(). Memory
@@ -17,6 +18,7 @@
 
 #include "analyzer/dependency_graph.h"
 #include "base/cache_line.h"
+#include "base/check.h"
 #include "base/memory/arena.h"
 #include "base/memory/prefetch.h"
 #include "procedures/interpreter/recording.h"
@@ -28,20 +30,27 @@ namespace mneme {
 std::vector<OperationId> recorded_operations(const Slice& slice);
 std::vector<OperationId> recalled_operations(const Slice& slice);
 
-// Which operations of each procedure are recorded, and what they put out.
+// Which operations of each procedure are recorded, what they put out, and where a transaction's block has
+// them.
 class RecordedOperations {
  public:
   struct Operation {
-    OperationId id;
+    bool is_recorded = false;
+    bool is_in_loop = false;
+    uint32_t place = 0;  // in the block, in bytes
     uint32_t outputs = 0;
-    std::vector<uint32_t> texts;    // which outputs are
-    uint32_t first_iterations = 1;  // room for so many is made at once
+    std::vector<uint32_t> texts;  // which outputs are
   };
   struct OfProcedure {
-    std::vector<Operation> operations;
-    std::vector<uint32_t> places;  // in `operations`, by operation of the procedure
+    std::vector<Operation> operations;  // by operation of the procedure
+    size_t block_bytes = 0;
 
-    uint32_t place(OperationId operation) const { return places[operation.value]; }
+    // The operation is one that some slice records.
+    const Operation& of(OperationId operation) const {
+      const Operation& recorded = operations[operation.value];
+      CHECK(recorded.is_recorded);
+      return recorded;
+    }
   };
 
   explicit RecordedOperations(const DependencyGraph& graph);
@@ -71,12 +80,16 @@ class BatchRecording {
 
   // Asks for where the next one looks, and that one for where an operation's recordings begin.
   void prefetch_operations(uint32_t transaction) const {
-    prefetch_line(transactions_[transaction].operations.data());
+    const Transaction& of = transactions_[transaction];
+    prefetch_lines(of.block, std::min(kPrefetchedBytes, operations_.of(of.procedure).block_bytes));
   }
   void prefetch_recorded(uint32_t transaction, OperationId operation) const {
     const Transaction& of = transactions_[transaction];
-    const Iterations& recorded = of.operations[operations_.of(of.procedure).place(operation)];
-    prefetch_lines(recorded.places, std::min(kPrefetchedBytes, size_t{recorded.count} * recorded.stride));
+    const RecordedOperations::Operation& recorded = operations_.of(of.procedure).of(operation);
+    if (!recorded.is_in_loop) return;
+    const Iterations& iterations = of.iterations(recorded);
+    prefetch_lines(iterations.places,
+                   std::min(kPrefetchedBytes, size_t{iterations.count} * iterations.stride));
   }
 
   // Several threads may then record iterations below `count` of the operation.
@@ -112,9 +125,20 @@ class BatchRecording {
   };
   struct Transaction {
     ProcedureId procedure;
-    std::span<Iterations> operations;  // by place
-  };
+    std::byte* block = nullptr;  // none where nothing is recorded
 
+    Iteration& iteration(const RecordedOperations::Operation& operation) const {
+      return *reinterpret_cast<Iteration*>(block + operation.place);
+    }
+    Iterations& iterations(const RecordedOperations::Operation& operation) const {
+      return *reinterpret_cast<Iterations*>(block + operation.place);
+    }
+  };
+  friend class RecordedOperations;
+
+  static constexpr uint32_t iteration_bytes(uint32_t outputs) {
+    return static_cast<uint32_t>(sizeof(Iteration) + outputs * sizeof(Value));
+  }
   Transaction make(ProcedureId procedure, Arena& arena) const;
   static void grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena);
 
@@ -140,9 +164,10 @@ class TransactionRecording final : public Recording {
   std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) override;
 
  private:
+  BatchRecording::Iteration& iteration_of(const RecordedOperations::Operation& operation, uint32_t iteration);
   // Returns nullptr if none is recorded there.
-  const BatchRecording::Execution* find_execution(OperationId operation, uint32_t iteration,
-                                                  uint32_t execution, uint32_t& outputs) const;
+  const BatchRecording::Execution* find_execution(const RecordedOperations::Operation& operation,
+                                                  uint32_t iteration, uint32_t execution) const;
 
   const BatchRecording::Transaction* transaction_ = nullptr;
   const RecordedOperations::OfProcedure* operations_ = nullptr;

@@ -45,6 +45,7 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   Result<ReplayStatistics> replay(RecordStream& records) {
     stream_ = &records;
     statistics_ = {};
+    runner_.begin(records.size(), records.has_rows());
     LaneScheduler scheduler(runner_.dispatch().blocks(), schedule_options(options_), *this);
     if (!scheduler.run()) return runner_.failure();
     window_ = nullptr;

@@ -53,6 +53,9 @@ class PieceRunner {
               const ReplayOptions& options);
 
   const PieceDispatch& dispatch() const { return dispatch_; }
+  // Before pieces run: `records` of them will, and `has_rows` says whether some are changed rows. What no
+  // record changes is then found faster, where finding that out costs less than it saves.
+  void begin(uint64_t records, bool has_rows);
   std::unique_ptr<ReplayBatch> make_batch() const {
     return std::make_unique<ReplayBatch>(recorded_, static_cast<uint32_t>(threads_.size()));
   }
@@ -146,11 +149,14 @@ class PieceRunner {
 
   Database& database_;
   const Program& program_;
+  const DependencyGraph& graph_;
   const Schema& schema_;
   const RecordedOperations recorded_;
   const PieceDispatch dispatch_;
   std::vector<std::unique_ptr<CachePadded<Thread>>> threads_;
   ChangeReplayer alone_;
+  std::vector<ConstantRows> constant_rows_;
+  std::vector<const ConstantRows*> constant_by_index_;
 
   std::mutex error_mutex_;  // guards the two below
   std::optional<Error> error_;

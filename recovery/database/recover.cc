@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 
+#include "analyzer/dependency_graph.h"
 #include "base/clock.h"
 #include "base/file/file.h"
 #include "base/memory/available_memory.h"
@@ -13,8 +14,10 @@
 #include "recovery/calls/call_replayer.h"
 #include "recovery/calls/schedule_recorder.h"
 #include "recovery/database/checkpoint_loader.h"
+#include "recovery/database/late_indexes.h"
 #include "recovery/database/schema_change.h"
 #include "recovery/demand/demand_recovery.h"
+#include "recovery/log/replayed_indexes.h"
 #include "recovery/log/replayer.h"
 #include "recovery/log/whole_log.h"
 #include "recovery/rows/index_builder.h"
@@ -70,6 +73,34 @@ Result<bool> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& o
   // The last stretch may have been another thread's.
   if (built && *built) tell(options, {RecoveryStage::kIndexes, stretches, stretches, {}});
   return built;
+}
+
+// Returns the indexes that replay only writes to, whatever the log holds, as long as it changes no schema.
+std::vector<IndexId> indexes_to_build_last(const RecoveredDatabase& recovered,
+                                           const RecoverOptions& options) {
+  // A database that is opened on demand has readers before its log is replayed.
+  if (!recovered.report.scheme->cuts_calls || options.on_demand) return {};
+  const Program& program = *recovered.program;
+  const auto unread_by = [&](const AnalysisOptions& analysis) {
+    return unread_indexes(analyze(program, analysis), program.catalog);
+  };
+  if (options.analysis) return unread_by(*options.analysis);
+  // Only the log says which of the two it will be.
+  std::vector<IndexId> unread = unread_by(AnalysisOptions());
+  const std::vector<IndexId> unread_beside_rows = unread_by(AnalysisOptions::for_ad_hoc());
+  std::erase_if(unread, [&](IndexId id) {
+    return std::ranges::find(unread_beside_rows, id) == unread_beside_rows.end();
+  });
+  return unread;
+}
+
+Result<void> build_late_indexes(LateIndexes& late, RecoveredDatabase& recovered,
+                                const RecoverOptions& options) {
+  if (late.empty()) return {};
+  const uint64_t begin_ns = monotonic_ns();
+  RETURN_IF_ERROR(late.build(options.replay.threads));
+  recovered.report.indexes.seconds += recovered.report.end_stage("index build", begin_ns);
+  return {};
 }
 
 // The reverse order passes over a row's older images, and so needs whole ones.
@@ -186,7 +217,8 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
 // A record that changes the schema ends a stretch: all before it has been replayed, and what follows is
 // another program's, with an analysis and machine code of its own.
 Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::string& directory,
-                                    const RecoverOptions& options, const NativeFolders& folders) {
+                                    const RecoverOptions& options, const NativeFolders& folders,
+                                    LateIndexes& late) {
   ReplayStatistics total;
   // Former engines put all rows at LSN 0 when tables or indexes changed: their logs call what a row was then
   // version 0.
@@ -201,6 +233,8 @@ Result<ReplayStatistics> replay_log(RecoveredDatabase& recovered, const std::str
   for (uint64_t done = 0;; ++done) {
     RecordStream stretch = stretches.next_stretch();
     const uint64_t records = stretch.size();
+    // What changes the schema may bring procedures that read other indexes, and takes tables at their word.
+    if (records < recovered.log.record_count()) RETURN_IF_ERROR(build_late_indexes(late, recovered, options));
     const auto replay = [&]() -> Result<void> {
       const Result<ReplayStatistics> replayed =
           replay_stretch(recovered, stretch, done, from, options, folders);
@@ -341,6 +375,8 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
 
   const uint64_t checkpoint_begin_ns = monotonic_ns();
   recovered.database = std::make_unique<Database>(recovered.program->catalog, options.workers);
+  LateIndexes late(*recovered.database);
+  late.leave_out(indexes_to_build_last(recovered, options));
   const Result<LoadedCheckpoint> checkpoint = load_checkpoint(
       *recovered.database, directory, recovered.manifest, options.replay.threads,
       [&](uint64_t done, uint64_t bytes) {
@@ -389,8 +425,9 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   if (options.replay.interrupted())
     return interrupted_in(RecoveryStage::kLog, std::move(recovered), total_begin_ns);
 
-  Result<ReplayStatistics> statistics = replay_log(recovered, directory, options, folders);
+  Result<ReplayStatistics> statistics = replay_log(recovered, directory, options, folders, late);
   if (!statistics) return statistics.error();
+  RETURN_IF_ERROR(build_late_indexes(late, recovered, options));
   report.replay.statistics = *statistics;
   report.replay.thread_times = thread_times(report, options.replay.recorder);
   if (statistics->is_partial)

@@ -38,7 +38,10 @@ Result<void> LogBatch::load_changes(const ChangeCodec& codec, std::span<const Re
     else
       RETURN_IF_ERROR(add_changes(codec, record));
   }
-  if (calls_.size() < transactions_.size()) calls_.resize(transactions_.size());
+  if (calls_.size() < transactions_.size()) {
+    calls_.resize(transactions_.size());
+    procedures_.resize(transactions_.size());
+  }
   return {};
 }
 
@@ -46,6 +49,7 @@ Result<void> LogBatch::load_call(const Program& program, const RecordView& recor
                                  Arena& arena) {
   Call& call = calls_[transaction];
   const Result<void> decoded = decode_call(program, *call_of(record.kind, record.payload), arena, call);
+  procedures_[transaction] = call.procedure;
   if (decoded) {
     const ir::Procedure& procedure = program.procedure(call.procedure);
     if (!procedure.is_logged_by_rows()) return {};

@@ -50,6 +50,8 @@ class LogBatch {
   uint32_t ad_hoc_count() const { return ad_hoc_count_; }
   // Returns the call of a transaction that is not ad hoc.
   const Call& call(uint32_t transaction) const { return calls_[transaction]; }
+  // Returns the call's procedure: a batch's procedures lie side by side, as its calls do not.
+  ProcedureId procedure(uint32_t transaction) const { return procedures_[transaction]; }
   // Prefetches its first arguments. INOUT parameters, which replay does not read, come last.
   void prefetch_arguments(uint32_t transaction) const {
     prefetch_first_lines<kPrefetchedLines>(calls_[transaction].arguments.data());
@@ -75,7 +77,8 @@ class LogBatch {
 
   Arena arena_;
   std::vector<Transaction> transactions_;
-  std::vector<Call> calls_;  // may be longer than transactions_: calls are kept for their vectors
+  std::vector<Call> calls_;              // may be longer than transactions_: calls are kept for their vectors
+  std::vector<ProcedureId> procedures_;  // as long as calls_
   std::vector<LoggedChange> changes_;
   uint32_t ad_hoc_count_ = 0;
 };
