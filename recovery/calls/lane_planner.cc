@@ -11,7 +11,6 @@
 namespace mneme {
 namespace {
 
-constexpr double kLoopTurns = 10;
 constexpr double kLanesAShare = 4;
 constexpr size_t kSampledCalls = 128;  // of a batch
 // After so many batches a batch counts half, and a block's sample, too.
@@ -20,12 +19,6 @@ constexpr double kSampleFade = 0.8;
 constexpr double kCostFade = 0.95;
 // Fewer observed pieces tell nothing.
 constexpr double kFewestObserved = 16;
-// What reading and decoding a call costs, in operations, until it has been measured. Any thread does it.
-constexpr double kDecodeCost = 1;
-// To locate a piece's rows, and to run it by itself in a short lane, in operations.
-constexpr double kLaneCost = 1.3;
-// A lane that waits for a piece, or is woken by one, in operations.
-constexpr double kMeetingCost = 6;
 // A placement stays until another is so much better: a change drains the block once.
 constexpr double kWorthAChange = 0.9;
 

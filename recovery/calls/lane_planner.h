@@ -35,6 +35,16 @@ namespace mneme {
 
 inline constexpr uint32_t kMostLanes = 64;
 
+// Costs, in operations of a procedure.
+// What reading and decoding a call costs until it has been measured. Any thread does it.
+inline constexpr double kDecodeCost = 1;
+// To locate a piece's rows, and to run it by itself in a short lane.
+inline constexpr double kLaneCost = 1.3;
+// A lane that waits for a piece, or is woken by one.
+inline constexpr double kMeetingCost = 6;
+// How often a loop is taken to turn.
+inline constexpr double kLoopTurns = 10;
+
 // How one batch's pieces of a block find their lanes.
 struct LanePlacement {
   uint32_t map = 0;    // which of the block's lane maps (PieceDispatch::maps)
