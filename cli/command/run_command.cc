@@ -122,7 +122,6 @@ struct RunCommand {
     options.arrival_seed = settings.options.seed;
     options.seconds_by_procedure = !histogram.empty();
     content.choose(options.session, settings.options.seed);
-    RETURN_IF_ERROR(content.check_adaptive(command));
     if (content.is_off()) {
       RETURN_IF_ERROR(content.check_off(command));
       std::vector<const char*> of_the_log = {"--resume", "--data-dir", "--commit", "--elr", "--worker-cores"};
@@ -142,6 +141,7 @@ struct RunCommand {
     if (huge_pages != "on") {
       return invalid_argument("--huge-pages off is there to compare row access with: only with --log off");
     }
+    RETURN_IF_ERROR(content.check_adaptive(command));
     const Result<LogContent> wanted_content = content.content();
     if (!wanted_content) return wanted_content.error();
     if (resume) {

@@ -61,7 +61,8 @@ struct LanePlacement {
 // What a sample of a block's pieces was found to touch, by one of its lane maps cut into kMostLanes.
 struct LaneSample {
   double pieces = 0;
-  double wide = 0;         // of these, pieces of all lanes
+  double rows = 0;         // of these, changed rows of ad-hoc transactions
+  double wide = 0;         // of all, pieces of all lanes
   double extra_lanes = 0;  // of the others, beyond one for each
   std::array<float, kMostLanes> in_lane = {};
 
@@ -133,12 +134,14 @@ class LanePlanner {
   double decoding(double mean) const;
   LanePlacement choose(const Block& block, const Estimate& estimate) const;
   LanePlacement choose_free(const Block& block, const Estimate& estimate, uint32_t most) const;
+  double row_share(const Block& block) const;
   double time_of(const Block& block, const Estimate& estimate, LanePlacement placement) const;
   uint32_t wanted_lanes(double share) const;
 
   const ReplayOptions options_;
   const uint32_t threads_;
   std::vector<double> calls_;  // by procedure, in the last batches
+  double rows_ = 0;            // likewise: changed rows of ad-hoc transactions
   std::mutex mutex_;           // of what observe*() and plan() share: samples and costs
   std::vector<Block> blocks_;
   Cost decoding_;

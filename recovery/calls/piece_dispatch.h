@@ -94,6 +94,8 @@ class PieceLocator final : private LocateSink {
   // raise is left to the piece.
   void sample(const SliceReplay& slice, const Call& call, uint32_t transaction, BatchRecording& recording,
               ReplayThreadId thread);
+  // The same for the changes of an ad-hoc transaction.
+  void sample(std::span<const LoggedChange> changes);
   // What was sampled since begin(), by map.
   std::span<const LaneSample> samples() const { return samples_; }
 
