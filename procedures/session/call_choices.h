@@ -19,6 +19,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -94,7 +95,7 @@ class CallChoices {
   };
 
   static constexpr size_t kMostWindowBytes = size_t{64} << 20;
-  static constexpr size_t kClosed = size_t{1} << 62;  // of next_
+  static constexpr size_t kClosed = std::numeric_limits<size_t>::max() / 2;  // of next_
 
   size_t window_size() const { return window_size_.load(std::memory_order_relaxed); }
   void copy(const CallSample& sample, Place& place);

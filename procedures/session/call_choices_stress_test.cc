@@ -3,8 +3,11 @@
 // whether they are whole, while one thread opens windows, closes them at any time, and changes the choices.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "procedures/session/call_choices.h"
 

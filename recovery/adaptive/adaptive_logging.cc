@@ -1,5 +1,6 @@
 #include "recovery/adaptive/adaptive_logging.h"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 

@@ -4,6 +4,7 @@
 // with barriers.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 
 #include "procedures/session/session.h"

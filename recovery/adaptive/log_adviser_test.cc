@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
