@@ -38,7 +38,7 @@ ROOMS = {
     "engine": ["schema", "index", "table", "transaction", "checkpoint"],
     "analyzer": ["rewriting", ""],
     "procedures": ["ir", "times", "values", "parser", "typing", "binder", "interpreter", "query", "catalog", "native", "session"],
-    "recovery": ["log", "rows", "calls", "demand", "database", "standby"],
+    "recovery": ["log", "rows", "calls", "adaptive", "demand", "database", "standby"],
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
     "measurement": ["machine", "latency", "statistics", "comparison", "toml", "child", "result"],

@@ -73,6 +73,7 @@ struct CrashCommand {
   Result<void> run(const CLI::App& command) {
     provenance_ = Provenance(directory);
     RETURN_IF_ERROR(settings.check_options(command));
+    RETURN_IF_ERROR(content.check_adaptive(command));
     const Result<LogContent> wanted_content = content.content();
     if (!wanted_content) return wanted_content.error();
     content_ = *wanted_content;
@@ -139,7 +140,7 @@ struct CrashCommand {
         for (std::string& argument : buffer.arguments()) setting.log.push_back(std::move(argument));
       }
       setting.concurrency = concurrency.arguments();
-      setting.ad_hoc_percent = content.ad_hoc_percent;
+      setting.log_content = content.run_arguments();
       setting.device_seed = random();
       setting.threads = threads;
       setting.execution = executed;

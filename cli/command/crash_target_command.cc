@@ -51,6 +51,7 @@ struct CrashTargetCommand {
     const auto schedule = checkpoints.start(opened->working(), opened->recovered(), &output);
     SessionOptions session{opened->procedures().functions()};
     content.choose(session, device_seed);
+    const auto adaptive = content.start_adaptive(working.program(), working.database(), session);
     std::mutex mutex;
     std::optional<Error> first_error;
     std::vector<std::thread> threads;
@@ -85,7 +86,7 @@ void add_crash_target_command(CLI::App& program, Action& chosen) {
   take("--channel", command->channels);
   command->buffer.add_options(*app);
   command->checkpoints.add_options(*app);
-  command->content.add_ad_hoc_option(*app);
+  command->content.add_run_options(*app);
   app->callback([&chosen, command, app] { chosen = [command, app] { return command->run(*app); }; });
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/interrupted_cores.h"
 #include "cli/command/commands.h"
+#include "cli/measure/adaptive_text.h"
 #include "cli/measure/by_the_book.h"
 #include "cli/measure/demand_study.h"
 #include "cli/measure/driver.h"
@@ -140,6 +141,7 @@ struct RunCommand {
     if (huge_pages != "on") {
       return invalid_argument("--huge-pages off is there to compare row access with: only with --log off");
     }
+    RETURN_IF_ERROR(content.check_adaptive(command));
     const Result<LogContent> wanted_content = content.content();
     if (!wanted_content) return wanted_content.error();
     if (resume) {
@@ -264,6 +266,8 @@ struct RunCommand {
     if (durable != nullptr) schedule = checkpoints.start(durable->working(), durable->recovered(), &output);
     const Interrupt interrupt;
     options.is_interrupted = Interrupt::has_come;
+    const std::unique_ptr<AdaptiveLogging> adaptive =
+        content.start_adaptive(program, database, options.session);
     const Result<RunReport> report = drive(workload, program, database, options);
     if (schedule != nullptr) taken_ = schedule->finish();
     progress.finish();
@@ -307,6 +311,12 @@ struct RunCommand {
     output.text(text_of(program, *report, book, counters, state));
     output.text(growth.text(throughput_per_second(*report)));
     Json json = json_of(program, *report, counters, state);
+    json["log_adaptive"] = Json();
+    if (adaptive != nullptr) {
+      const AdaptiveReport chosen = adaptive->finish();
+      output.text(adaptive_text(program, chosen));
+      json["log_adaptive"] = adaptive_json(program, chosen);
+    }
     json["growth"] = growth.json(throughput_per_second(*report));
     json["by_the_book"] = book.json();
     add_settings(json, workload, *report);

@@ -67,8 +67,8 @@ Result<KilledRun> run_until_killed(const CrashSetting& setting, const Workload& 
                                    const Program& program, Witness& witness) {
   std::vector<std::string> serve{"crash-target",  setting.directory,
                                  "--device-seed", std::to_string(setting.device_seed),
-                                 "--execution",   std::string(name_of(setting.execution)),
-                                 "--adhoc",       std::to_string(setting.ad_hoc_percent)};
+                                 "--execution",   std::string(name_of(setting.execution))};
+  serve.insert(serve.end(), setting.log_content.begin(), setting.log_content.end());
   serve.insert(serve.end(), setting.log.begin(), setting.log.end());
   serve.insert(serve.end(), setting.checkpoints.begin(), setting.checkpoints.end());
   serve.insert(serve.end(), setting.concurrency.begin(), setting.concurrency.end());

@@ -28,12 +28,12 @@ struct CrashSetting {
   Execution execution = Execution::kNative;
   std::vector<std::string> log;          // options that choose its device and buffer
   std::vector<std::string> concurrency;  // likewise
-  uint32_t ad_hoc_percent = 0;
-  uint32_t threads = 1;      // of the server; as many clients
-  double kill_after = 1;     // seconds after the first answer
-  uint32_t incarnation = 0;  // of the clients' streams of calls
-  std::string hook;          // a shell command, run with "answered" and with "killed" behind it; empty: none
-  bool may_end = false;      // an engine that ends by itself is as good as one that was killed
+  std::vector<std::string> log_content;  // LogContentSettings::run_arguments
+  uint32_t threads = 1;                  // of the server; as many clients
+  double kill_after = 1;                 // seconds after the first answer
+  uint32_t incarnation = 0;              // of the clients' streams of calls
+  std::string hook;      // a shell command, run with "answered" and with "killed" behind it; empty: none
+  bool may_end = false;  // an engine that ends by itself is as good as one that was killed
 };
 
 struct KilledRun {

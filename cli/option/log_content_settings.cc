@@ -2,17 +2,29 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "cli/option/option_table.h"
 #include "cli/option/record_content_option.h"
 #include "logging/directory/manifest.h"
 
 namespace mneme {
 
+LogContentSettings::LogContentSettings() : replay_cores(std::max(1u, std::thread::hardware_concurrency())) {}
+
 void LogContentSettings::add_options(CLI::App& command) {
+  OptionTaker{command}("--tuple-image", tuple_image);
+  add_run_options(command);
+}
+
+void LogContentSettings::add_run_options(CLI::App& command) {
   const OptionTaker take(command);
   take("--log", log);
-  take("--tuple-image", tuple_image);
+  take("--replay-cores", replay_cores);
+  take("--log-growth", log_growth);
   add_ad_hoc_option(command);
+  may_adapt_ = true;
 }
 
 void LogContentSettings::add_ad_hoc_option(CLI::App& command) {
@@ -20,7 +32,9 @@ void LogContentSettings::add_ad_hoc_option(CLI::App& command) {
 }
 
 Result<LogContent> LogContentSettings::content() const {
-  const Result<RecordContent> records = record_content_option(log, "");
+  const Result<RecordContent> records = may_adapt_ && is_adaptive()
+                                            ? Result<RecordContent>(RecordContent::kCommand)
+                                            : record_content_option(log, may_adapt_ ? "adaptive" : "");
   if (!records) return records.error();
   const std::optional<TupleImage> image = mneme::tuple_image(tuple_image);
   if (!image)
@@ -51,18 +65,60 @@ Result<void> LogContentSettings::keep(const CLI::App& command, const std::string
     value = held;
     return {};
   };
-  RETURN_IF_ERROR(overrule("--log", log, name_of(manifest->records)));
+  if (!is_adaptive()) {
+    RETURN_IF_ERROR(overrule("--log", log, name_of(manifest->records)));
+  } else if (manifest->records != RecordContent::kCommand) {
+    return invalid_argument(
+        "--log adaptive goes on with a log of calls, and {} was created with --log {}, which --resume keeps: "
+        "leave the option out",
+        directory, name_of(manifest->records));
+  }
   RETURN_IF_ERROR(overrule("--tuple-image", tuple_image, name_of(manifest->tuple_image)));
   if (const Result<LogContent> checked = content(); !checked) return checked.error();
   return {};
 }
 
 Result<void> LogContentSettings::check_off(const CLI::App& command) const {
-  for (const char* option : {"--tuple-image", "--adhoc"}) {
+  for (const char* option : {"--tuple-image", "--adhoc", "--replay-cores", "--log-growth"}) {
     if (command.count(option) > 0)
       return invalid_argument("{} concerns a log, and --log off keeps none: leave one of them out", option);
   }
   return {};
+}
+
+Result<void> LogContentSettings::check_adaptive(const CLI::App& command) const {
+  for (const char* option : {"--replay-cores", "--log-growth"}) {
+    if (!is_adaptive() && command.count(option) > 0)
+      return invalid_argument("{} is for a log that adapts: give --log adaptive as well", option);
+  }
+  if (log_growth < 1)
+    return invalid_argument(
+        "--log-growth {}: 1 is a log that stays as long as one of calls, so give 1 or more", log_growth);
+  return {};
+}
+
+std::vector<std::string> LogContentSettings::run_arguments() const {
+  std::vector<std::string> arguments = {"--adhoc", std::to_string(ad_hoc_percent)};
+  if (is_adaptive()) {
+    for (const std::string& word :
+         {std::string("--log"), log, std::string("--replay-cores"), std::to_string(replay_cores),
+          std::string("--log-growth"), fmt::format("{}", log_growth)})
+      arguments.push_back(word);
+  }
+  return arguments;
+}
+
+std::unique_ptr<AdaptiveLogging> LogContentSettings::start_adaptive(const Program& program,
+                                                                    const Database& database,
+                                                                    SessionOptions& session) const {
+  if (!is_adaptive()) return nullptr;
+  AdviserOptions options;
+  options.cores = replay_cores;
+  options.most_growth = log_growth;
+  options.log_has_rows = ad_hoc_percent > 0;
+  auto adaptive = std::make_unique<AdaptiveLogging>(program, database.schema(), options);
+  session.choices = adaptive->choices();
+  return adaptive;
 }
 
 }  // namespace mneme

@@ -208,6 +208,7 @@ constexpr OptionRow kTable[] = {
                   {"logical", "the rows that they changed"},
                   {"physical", "the same, with their locations"},
                   {"all", "all of it, to compare"},
+                  {"adaptive", "of run and crash: calls, but the rows of those that replay could not spread"},
                   {"off", "of run alone: nothing is durable, no directory is used"}};
         },
         {kLogContent, "--log", "what the log holds: {}; sql: with --create", kShown}),
@@ -221,6 +222,10 @@ constexpr OptionRow kTable[] = {
           "changed, "
           "among calls",
           kShown, percent}),
+    rare({kLogContent, "--replay-cores", "of --log adaptive: cores of the recovery that it makes shorter",
+          kShown, positive}),
+    rare({kLogContent, "--log-growth",
+          "of --log adaptive: how many times as long as one of calls the log may become", kShown, positive}),
 
     // The log's buffer
     {kLogBuffer, "--log-buffer", "how threads put records in order: {}", kShown, nullptr, false, 0,

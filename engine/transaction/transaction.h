@@ -109,6 +109,10 @@ class Transaction final : public RowAccess {
     return commit(
         {}, holds_locations(database_.record_content()) ? RecordContent::kPhysical : RecordContent::kLogical);
   }
+  // What commit_ad_hoc() would put into the log for what was changed so far, where it would log rows by their
+  // keys; `record` is valid until the transaction ends or makes its record. Returns kCommitted, although
+  // nothing is committed: kConflict, kTooLarge, kUnnamed as commit() would, and the transaction goes on.
+  CommitStatus ad_hoc_record(ByteSpan& record) { return make_record({}, RecordContent::kLogical, record); }
   // Undoes the transaction on its user's behalf. kCommitted: it read a consistent state, and may be reported.
   CommitOutcome roll_back();
   // Undoes it, to run it again or not at all.

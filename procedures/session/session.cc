@@ -18,6 +18,21 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
       pause_(database.worker_count(), worker.value * 0x9e3779b97f4a7c15),
       ad_hoc_random_(options.ad_hoc_seed * 1000 + worker.value) {
   CHECK(options.native.empty() || options.native.size() == program.procedures.size());
+  if (options.choices != nullptr) chosen_.assign(program.procedures.size(), 0);
+}
+
+Session::~Session() {
+  for (uint32_t p = 0; p < chosen_.size(); ++p) options_.choices->add_logged(ProcedureId{p}, chosen_[p]);
+}
+
+void Session::choose_record(const ir::Procedure& procedure, LoggedAs logged_as) {
+  logged_as_ = procedure.is_logged_by_rows() || draw_ad_hoc() ? LoggedAs::kAdHoc : logged_as;
+  is_chosen_ = is_sampled_ = false;
+  if (options_.choices == nullptr || !procedure.writes) return;
+  const CallChoices::State state = options_.choices->state(procedure.id);
+  is_sampled_ = state.is_sampled() && options_.choices->wants_samples();
+  is_chosen_ = state.is_logged_by_rows() && logged_as_ == LoggedAs::kContent;
+  if (is_chosen_) logged_as_ = LoggedAs::kAdHoc;
 }
 
 CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* stop, uint32_t most_attempts) {
@@ -28,9 +43,11 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
   if (Result<void> checked = check_call(program_, call, &code); !checked.ok())
     return refuse(checked.error().message, code);
   const ir::Procedure& procedure = program_.procedure(call.procedure);
-  logged_as_ = procedure.is_logged_by_rows() || draw_ad_hoc() ? LoggedAs::kAdHoc : logged_as;
+  choose_record(procedure, logged_as);
   payload_.clear();
-  const bool logs_call = logged_as_ == LoggedAs::kContent && holds_calls(database_.record_content());
+  // A call is refused, or not, whatever has been chosen.
+  const bool logs_call =
+      (logged_as_ == LoggedAs::kContent || is_chosen_) && holds_calls(database_.record_content());
   if (procedure.writes && logs_call) encode_call(program_, call, payload_);
   if (payload_.size() > kMaxPayloadBytes) {
     return refuse(
@@ -42,7 +59,14 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
   pause_.begin();
   for (result.attempts = 1;; ++result.attempts) {
     try {
-      if (attempt(procedure, call, result) == Attempt::kDone) return result;
+      const Attempt attempted = attempt(procedure, call, result);
+      if (attempted == Attempt::kDone) return result;
+      if (attempted == Attempt::kAsCall) {
+        is_chosen_ = false;
+        logged_as_ = LoggedAs::kContent;
+        --result.attempts;
+        continue;
+      }
     } catch (...) {
       transaction_.abort();
       throw;
@@ -131,10 +155,30 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   return Attempt::kDone;
 }
 
+// The rows of the sample are taken while the transaction runs: they show what it will have changed.
+CommitOutcome Session::commit_sampled(const ir::Procedure& procedure) {
+  ByteSpan rows;
+  rows_.clear();
+  if (transaction_.wrote()) {
+    const CommitStatus made = transaction_.ad_hoc_record(rows);
+    if (made == CommitStatus::kConflict) {
+      transaction_.abort();
+      return {made, Lsn{}, false};
+    }
+    if (made == CommitStatus::kCommitted) rows_.put_bytes(rows);
+  }
+  const CommitOutcome committed = commit_as_chosen();
+  if (committed.status == CommitStatus::kCommitted && committed.wrote)
+    options_.choices->add({procedure.id, committed.lsn, payload_.span(), rows_.span()});
+  return committed;
+}
+
 Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& result) {
-  const CommitOutcome committed =
-      logged_as_ == LoggedAs::kAdHoc ? transaction_.commit_ad_hoc() : transaction_.commit(payload_.span());
+  const CommitOutcome committed = is_sampled_ ? commit_sampled(procedure) : commit_as_chosen();
   if (committed.status == CommitStatus::kConflict) return Attempt::kConflict;
+  const bool makes_no_record =
+      committed.status == CommitStatus::kTooLarge || committed.status == CommitStatus::kUnnamed;
+  if (is_chosen_ && makes_no_record) return Attempt::kAsCall;
   if (committed.status != CommitStatus::kCommitted) return not_committed(procedure, committed.status, result);
   CHECK(!committed.wrote || procedure.writes);
   result.status = CallResult::Status::kCommitted;
@@ -145,7 +189,8 @@ Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& res
   if (committed.wrote) {
     ++counters_.logged;
     counters_.ad_hoc += logged_as_ == LoggedAs::kAdHoc ? 1 : 0;
-    counters_.payload_bytes += payload_.size();
+    if (logged_as_ == LoggedAs::kContent) counters_.payload_bytes += payload_.size();
+    if (is_chosen_) ++chosen_[procedure.id.value];
   }
   return Attempt::kDone;
 }

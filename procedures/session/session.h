@@ -3,8 +3,9 @@
 // Flow        check the call -> encode it for the log -> prefetch the rows that it will look up -> run it ->
 //             commit; after a conflict again, from the start
 // Ad hoc      a transaction is logged by its rows in the place of its call where the caller says so, where it
-//             is drawn (SessionOptions), or where running the procedure again might do something else
-//             (ir::Procedure::by_chance).
+//             is drawn or chosen (SessionOptions), or where running the procedure again might do something
+//             else (ir::Procedure::by_chance). What is chosen so, and whose rows make no record, is run again
+//             and logged as a call.
 // Invariants  a call that was refused, or raised, has changed nothing.
 //             an outcome, a rollback included, was read from a consistent state.
 // Waiting     for conflicts, a growing pause between attempts; for the log's space (Transaction::commit). Not
@@ -27,6 +28,7 @@
 #include "procedures/binder/program.h"
 #include "procedures/interpreter/call.h"
 #include "procedures/interpreter/interpreter.h"
+#include "procedures/session/call_choices.h"
 
 namespace mneme {
 
@@ -78,6 +80,9 @@ struct SessionOptions {
   // The share of transactions, drawn at random, that are logged as ad-hoc ones instead of by their calls.
   uint32_t ad_hoc_percent = 0;
   uint64_t ad_hoc_seed = 0;
+  // Which procedures' calls are logged by their rows from now on; nullptr: none beyond what is said above.
+  // The log's records are calls (RecordContent::kCommand). It outlives the session.
+  CallChoices* choices = nullptr;
 };
 
 // A transaction that meets a conflict at each of so many attempts is given up.
@@ -88,6 +93,7 @@ class Session {
   // The program, the database and the machine code outlive the session; the program's catalog is the
   // database's.
   Session(const Program& program, Database& database, WorkerId worker, const SessionOptions& options = {});
+  ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -103,9 +109,15 @@ class Session {
   const SessionCounters& counters() const { return counters_; }
 
  private:
-  enum class Attempt { kDone, kConflict };
+  enum class Attempt { kDone, kConflict, kAsCall /* run it again, and log the call */ };
 
   bool draw_ad_hoc();
+  void choose_record(const ir::Procedure& procedure, LoggedAs logged_as);
+  CommitOutcome commit_sampled(const ir::Procedure& procedure);
+  CommitOutcome commit_as_chosen() {
+    return logged_as_ == LoggedAs::kAdHoc ? transaction_.commit_ad_hoc()
+                                          : transaction_.commit(payload_.span());
+  }
 
   const Call& with_call_time(const Call& call);
   void prefetch(const Call& call);
@@ -126,8 +138,12 @@ class Session {
   RowPeeks peeks_;
   Call timed_call_;
   LoggedAs logged_as_ = LoggedAs::kContent;
+  bool is_chosen_ = false;        // logged by its rows because SessionOptions::choices says so
+  bool is_sampled_ = false;       // SessionOptions::choices gets a sample of it
+  std::vector<uint64_t> chosen_;  // by procedure, where there are choices: calls that were logged so
   StopRequest* stop_ = nullptr;
   ByteBuffer payload_;
+  ByteBuffer rows_;  // of a sample
   std::string message_;
   Notices notices_;
   SessionCounters counters_;

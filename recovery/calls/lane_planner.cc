@@ -6,12 +6,12 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "engine/schema/change_codec.h"
 #include "logging/record/record_content.h"
 
 namespace mneme {
 namespace {
 
-constexpr double kLoopTurns = 10;
 constexpr double kLanesAShare = 4;
 constexpr size_t kSampledCalls = 128;  // of a batch
 // After so many batches a batch counts half, and a block's sample, too.
@@ -20,12 +20,6 @@ constexpr double kSampleFade = 0.8;
 constexpr double kCostFade = 0.95;
 // Fewer observed pieces tell nothing.
 constexpr double kFewestObserved = 16;
-// What reading and decoding a call costs, in operations, until it has been measured. Any thread does it.
-constexpr double kDecodeCost = 1;
-// To locate a piece's rows, and to run it by itself in a short lane, in operations.
-constexpr double kLaneCost = 1.3;
-// A lane that waits for a piece, or is woken by one, in operations.
-constexpr double kMeetingCost = 6;
 // A placement stays until another is so much better: a change drains the block once.
 constexpr double kWorthAChange = 0.9;
 
@@ -54,6 +48,7 @@ double work_of(ir::BodyView body) {
 
 void LaneSample::add(const LaneSample& other) {
   pieces += other.pieces;
+  rows += other.rows;
   wide += other.wide;
   extra_lanes += other.extra_lanes;
   for (size_t l = 0; l < in_lane.size(); ++l) in_lane[l] += other.in_lane[l];
@@ -61,6 +56,7 @@ void LaneSample::add(const LaneSample& other) {
 
 void LaneSample::fade(double factor) {
   pieces *= factor;
+  rows *= factor;
   wide *= factor;
   extra_lanes *= factor;
   for (float& pieces_there : in_lane) pieces_there *= static_cast<float>(factor);
@@ -106,10 +102,18 @@ uint32_t LanePlanner::most_lanes(uint32_t block) const {
 // replayed.
 void LanePlanner::count_calls(std::span<const RecordView> records) {
   for (double& calls : calls_) calls *= kBatchFade;
+  rows_ *= kBatchFade;
   const size_t stride = std::max<size_t>(1, records.size() / kSampledCalls);
   for (size_t i = 0; i < records.size(); i += stride) {
     const std::optional<ByteSpan> call = call_of(records[i].kind, records[i].payload);
-    if (!call) continue;
+    if (!call) {
+      // A record begins with how many rows it has, each of which takes a byte at least.
+      if (const std::optional<LoggedChanges> rows = changes_of(records[i].kind, records[i].payload)) {
+        const uint64_t count = ByteReader(rows->bytes).get_varint();
+        rows_ += static_cast<double>(std::min<uint64_t>(count, rows->bytes.size()));
+      }
+      continue;
+    }
     const uint64_t procedure = ByteReader(*call).get_varint();
     if (procedure < calls_.size()) ++calls_[procedure];
   }
@@ -125,6 +129,7 @@ void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlac
   estimate.operation = mean_operation();
   const double decoding_a_call = decoding(estimate.operation);
   for (const double calls : calls_) estimate.work += calls * decoding_a_call;
+  estimate.work += rows_ * estimate.operation;
   for (const Block& block : blocks_) {
     const double operation = operation_in(block, estimate.operation);
     for (size_t p = 0; p < calls_.size(); ++p) estimate.work += calls_[p] * block.work[p] * operation;
@@ -146,9 +151,20 @@ void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlac
       estimate.block_work += calls_[p] * block.work[p] * operation;
       estimate.block_pieces += calls_[p] * block.pieces[p];
     }
+    const double rows = rows_ * row_share(block);
+    estimate.block_work += rows * operation;
+    estimate.block_pieces += rows;
     block.placement = block.maps.is_free ? choose_free(block, estimate, most) : choose(block, estimate);
     placement = block.placement;
   }
+}
+
+// Which blocks' rows they are is seen where they are located; until then each block may have all of them.
+double LanePlanner::row_share(const Block& block) const {
+  if (block.samples.empty()) return 0;
+  double all = 0;
+  for (const Block& each : blocks_) all += each.samples.empty() ? 0 : each.samples.front().rows;
+  return all > 0 ? block.samples.front().rows / all : 1;
 }
 
 uint32_t LanePlanner::wanted_lanes(double share) const {

@@ -35,6 +35,16 @@ namespace mneme {
 
 inline constexpr uint32_t kMostLanes = 64;
 
+// Costs, in operations of a procedure.
+// What reading and decoding a call costs until it has been measured. Any thread does it.
+inline constexpr double kDecodeCost = 1;
+// To locate a piece's rows, and to run it by itself in a short lane.
+inline constexpr double kLaneCost = 1.3;
+// A lane that waits for a piece, or is woken by one.
+inline constexpr double kMeetingCost = 6;
+// How often a loop is taken to turn.
+inline constexpr double kLoopTurns = 10;
+
 // How one batch's pieces of a block find their lanes.
 struct LanePlacement {
   uint32_t map = 0;    // which of the block's lane maps (PieceDispatch::maps)
@@ -51,7 +61,8 @@ struct LanePlacement {
 // What a sample of a block's pieces was found to touch, by one of its lane maps cut into kMostLanes.
 struct LaneSample {
   double pieces = 0;
-  double wide = 0;         // of these, pieces of all lanes
+  double rows = 0;         // of these, changed rows of ad-hoc transactions
+  double wide = 0;         // of all, pieces of all lanes
   double extra_lanes = 0;  // of the others, beyond one for each
   std::array<float, kMostLanes> in_lane = {};
 
@@ -123,12 +134,14 @@ class LanePlanner {
   double decoding(double mean) const;
   LanePlacement choose(const Block& block, const Estimate& estimate) const;
   LanePlacement choose_free(const Block& block, const Estimate& estimate, uint32_t most) const;
+  double row_share(const Block& block) const;
   double time_of(const Block& block, const Estimate& estimate, LanePlacement placement) const;
   uint32_t wanted_lanes(double share) const;
 
   const ReplayOptions options_;
   const uint32_t threads_;
   std::vector<double> calls_;  // by procedure, in the last batches
+  double rows_ = 0;            // likewise: changed rows of ad-hoc transactions
   std::mutex mutex_;           // of what observe*() and plan() share: samples and costs
   std::vector<Block> blocks_;
   Cost decoding_;

@@ -105,6 +105,22 @@ TEST_F(LanePlannerTest, ALoopCountsAsMoreThanOneTurn) {
   EXPECT_GE(of[block_of(2)], 8u);
 }
 
+// Rows of ad-hoc transactions are work of the blocks in which they were located.
+TEST_F(LanePlannerTest, LoggedRowsAreWork) {
+  LanePlanner rows = planner(options_of(8));
+  LaneSample located = sample_of(1000);
+  located.rows = 1000;
+  rows.observe(block_of(0), {&located, 1});
+  ByteBuffer payload;
+  payload.put_varint(3);
+  for (uint8_t byte = 0; byte < 12; ++byte) payload.put(byte);
+  const std::vector<RecordView> records(200, {Lsn{1}, RecordKind::kLogical, payload.span()});
+  std::vector<LanePlacement> placements;
+  rows.plan(records, placements);
+  EXPECT_GE(placements[block_of(0)].lanes, 8u);
+  EXPECT_EQ(placements[block_of(1)].lanes, 1u);
+}
+
 // Both blocks have as many operations; those of the first take nine times as long.
 TEST_F(LanePlannerTest, ABlockWhoseOperationsTakeLongerHasMoreWork) {
   LanePlanner measured = planner(options_of(3));

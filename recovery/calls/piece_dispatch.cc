@@ -188,6 +188,7 @@ Outcome PieceDispatch::fill(uint32_t block, const LanePlacement& placement, cons
   const bool is_free = maps_[block].is_free;
   for (uint32_t t = 0; t < batch.size(); ++t) {
     if (batch.is_ad_hoc(t)) {
+      if (placement.is_observed && t % kObservedEach == 0) locator.sample(batch.changes(t));
       locator.dispatch(batch.changes(t), t, lanes);
       continue;
     }
@@ -330,6 +331,25 @@ void PieceLocator::dispatch(std::span<const LoggedChange> changes, uint32_t tran
     }
     const uint32_t lane = dispatch_.lane_of(*ring_, *place->lanes, way, key_);
     lanes.append(piece, {&lane, 1});
+  }
+}
+
+void PieceLocator::sample(std::span<const LoggedChange> changes) {
+  const LaneRing& ring = dispatch_.ring(kMostLanes);
+  for (const LoggedChange& change : changes) {
+    const ChangePlace* place = dispatch_.changes_.find(block_, change.row.table);
+    if (place == nullptr || place->lanes->any_lane || !ChangePlacement::has_part(*place, change)) continue;
+    image_.resize(dispatch_.schema_.layout(change.row.table).image_bytes());
+    for (size_t m = 0; m < samples_.size(); ++m) {
+      LaneSample& sample = samples_[m];
+      const size_t way = dispatch_.maps_[block_].maps[m][place->table_number];
+      ++sample.pieces;
+      ++sample.rows;
+      if (dispatch_.changes_.lane_values(*place, way, change, image_.data(), key_))
+        ++sample.in_lane[dispatch_.lane_of(ring, *place->lanes, way, key_)];
+      else
+        ++sample.wide;
+    }
   }
 }
 

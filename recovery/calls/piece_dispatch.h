@@ -94,6 +94,8 @@ class PieceLocator final : private LocateSink {
   // raise is left to the piece.
   void sample(const SliceReplay& slice, const Call& call, uint32_t transaction, BatchRecording& recording,
               ReplayThreadId thread);
+  // The same for the changes of an ad-hoc transaction.
+  void sample(std::span<const LoggedChange> changes);
   // What was sampled since begin(), by map.
   std::span<const LaneSample> samples() const { return samples_; }
 
@@ -166,6 +168,11 @@ class PieceDispatch {
     return slice ? &*slice : nullptr;
   }
 
+  // How many ways there are to cut the block into lanes (LanePlacement::map). 0: it has one lane, or its
+  // pieces go to any.
+  uint32_t map_count(uint32_t block) const { return static_cast<uint32_t>(maps_[block].maps.size()); }
+  // Whether nothing orders the block's pieces.
+  bool is_free(uint32_t block) const { return maps_[block].is_free; }
   // None where the block writes no rows of the table.
   std::optional<RowLanes> row_lanes(uint32_t block, const LanePlacement& placement, TableId table) const;
   // `key`: a row's values in RowLanes::columns().
