@@ -61,7 +61,7 @@ RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
       std::ranges::copy(recorded_operations(slice), std::back_inserter(recorded));
     std::ranges::sort(recorded);
     std::set<OperationId> in_loop;
-    collect_repeated(local.replay.body, false, in_loop);
+    for (const Slice& slice : local.slices) collect_repeated(slice.body.statements, false, in_loop);
 
     OfProcedure& procedure = procedures_.emplace_back();
     procedure.operations.resize(local.replay.operations.size());
