@@ -16,7 +16,7 @@ class ConstantRowsTest : public testing::Test {
     UnloggedWriter writer(t.db);
     CHECK(writer.insert(t.kItem, t.values(id, id % 10, id, 7 * id)) == AccessStatus::kOk);
   }
-  std::optional<ConstantRows> make(IndexId index) const {
+  std::optional<ConstantRows> make(IndexId index) {
     return ConstantRows::make(t.db.table_of(index), t.db.index(index));
   }
   Row* row_of(int64_t id) const {
