@@ -14,7 +14,7 @@
 // Judgement   the headline metrics alone decide whether the second side has lost (result_files.h).
 // Power       with 20 results a side and normal noise of 2% standard deviation, a loss of 3% is found in 99
 //             of 100 cases, of 2.5% noise in 95, of 3% noise in 85; in pairs also where the machine's speed
-//             drifts by tens of percent meanwhile (compare_test.cc simulates them).
+//             drifts by a tenth meanwhile (compare_test.cc simulates them).
 #pragma once
 
 #include <cstdint>

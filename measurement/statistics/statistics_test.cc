@@ -214,7 +214,7 @@ TEST(Bootstrap, HoldsTheTruthAsOftenAsItSays) {
 }
 
 TEST(SignedRank, CountsTheSignsThatSpeakAsMuch) {
-  // Of 8 ways to give signs to 1, 2, 3 one has the sum 6, two have at least 5: -1 +2 +3, and all.
+  // There are 8 ways to give signs to 1, 2, 3. One gives the sum 6, and two give 5 or more.
   EXPECT_DOUBLE_EQ(signed_rank_test(Sample{1, 2, 3}).first_larger, 1.0 / 8);
   EXPECT_DOUBLE_EQ(signed_rank_test(Sample{-1, 2, 3}).first_larger, 2.0 / 8);
   EXPECT_DOUBLE_EQ(signed_rank_test(Sample{-1, 2, 3}).second_larger, 7.0 / 8);

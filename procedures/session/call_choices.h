@@ -107,6 +107,7 @@ class CallChoices {
   const std::unique_ptr<std::atomic<uint8_t>[]> states_;   // by procedure; relaxed: nothing is handed over
   const std::unique_ptr<std::atomic<uint64_t>[]> logged_;  // by procedure; relaxed: counts
   const std::unique_ptr<Place[]> places_;
+  // Written by the adviser while no place can be drawn, and published by next_; read by workers. Relaxed.
   std::atomic<size_t> window_size_{0};
   std::atomic<size_t> window_bytes_{0};  // relaxed: a bound
   // The next place. A worker that draws one acquires what the adviser did before it opened the window

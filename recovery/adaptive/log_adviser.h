@@ -51,7 +51,7 @@ class LogAdviser {
 
   // By procedure.
   const std::vector<bool>& choices() const { return by_rows_; }
-  // Of each procedure that has been chosen, as it was last; one for each.
+  // Returns an entry for each procedure that has ever been chosen: the reason of its last choice.
   std::span<const RowChoice> reasons() const { return reasons_; }
 
  private:

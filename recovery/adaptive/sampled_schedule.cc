@@ -90,7 +90,7 @@ class PlacedPieces final : public LaneFill {
     for (const Placed& piece : pieces_) work += piece.cost;
     return work;
   }
-  // Of these pieces alone.
+  // Returns how long these pieces take where nothing else is waited for.
   double path() const {
     std::vector<double> clocks(lane_count_, 0);
     double longest = 0;
@@ -378,7 +378,7 @@ class SampledSchedule::Model {
   PieceLocator locator_;
   std::vector<std::vector<OfSlice>> slices_;  // by block and procedure
 
-  // Of the estimate that is being made.
+  // These belong to the estimate that is being made.
   const LogBatch* batch_ = nullptr;
   const Changes* changes_ = nullptr;
   std::vector<bool> barriers_;        // by transaction
