@@ -22,9 +22,6 @@ namespace mneme {
 
 namespace {
 
-constexpr size_t kUsualNodeBytes = 2048;
-constexpr size_t kSmallNodeBytes = kUsualNodeBytes / 2;  // where the words of a key are known
-
 template <uint32_t kWords>
 class BtreeIndex final : public Index {
  public:
@@ -191,10 +188,7 @@ class BtreeIndex final : public Index {
   static constexpr uint32_t kMaxCutTries = 8;
 
   void ask_for(const NodeWord* block, IndexProbe& probe) const {
-    if constexpr (kWords != 0)
-      prefetch_first_lines<kSmallNodeBytes / kCacheLineBytes>(block);
-    else
-      prefetch_lines(block, std::min(8 * pool_.node_words(), kUsualNodeBytes));
+    Node::prefetch(block, pool_.node_words());
     probe.node = block;
     probe.is_done = false;
   }
@@ -581,10 +575,7 @@ class BtreeIndex final : public Index {
 
 std::unique_ptr<Index> make_btree_index(uint32_t key_words, HugePageSource& memory) {
   CHECK(key_words >= 1 && key_words <= kMaxKeyWords);
-  // Small nodes keep the shifting of entries short; wide keys need larger ones for their fan-out.
-  const size_t node_bytes = key_words <= 4                ? kSmallNodeBytes
-                            : key_words <= kUsualKeyWords ? kUsualNodeBytes
-                                                          : 4 * kUsualNodeBytes;
+  const size_t node_bytes = btree_node_bytes(key_words);
   switch (key_words) {
     case 1:
       return std::make_unique<BtreeIndex<1>>(key_words, node_bytes, memory);

@@ -6,6 +6,7 @@
 // Orders      as node_lock.h says, of all words.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,6 +15,16 @@
 #include "engine/index/node_lock.h"
 
 namespace mneme {
+
+inline constexpr uint32_t kMostKnownWords = 4;  // wider keys' words are not known at compile time
+inline constexpr size_t kSmallNodeBytes = 1024;
+inline constexpr size_t kUsualNodeBytes = 2 * kSmallNodeBytes;
+
+// Small nodes keep the shifting of entries short; wide keys need larger ones for their fan-out.
+constexpr size_t btree_node_bytes(uint32_t key_words) {
+  if (key_words <= kMostKnownWords) return kSmallNodeBytes;
+  return key_words <= kUsualKeyWords ? kUsualNodeBytes : 4 * kUsualNodeBytes;
+}
 
 // kWords: words of a key where known at compile time, 0 otherwise.
 template <uint32_t kWords>
@@ -33,6 +44,15 @@ class BtreeNode : public NodeLock<4> {
               static_cast<uint32_t>((node_words - 3) / (key_words + 1))};
     }
   };
+
+  // Asks for a node's lines, or for the first ones of a large node.
+  static void prefetch(const NodeWord* block, size_t node_words) {
+    static_assert(kWords <= kMostKnownWords);
+    if constexpr (kWords != 0)
+      prefetch_first_lines<kSmallNodeBytes / kCacheLineBytes>(block);
+    else
+      prefetch_lines(block, std::min(8 * node_words, kUsualNodeBytes));
+  }
 
   BtreeNode() = default;
   explicit BtreeNode(NodeWord* block) : NodeLock(block) {}
