@@ -3,8 +3,8 @@
 //
 // Flow        a window of samples (procedures/session/call_choices.h) -> LogAdviser -> CallChoices -> a rest
 // Correctness a log of calls may hold records of rows anywhere, and every scheme that replays calls takes
-//             both, in commit order. So whatever is chosen, and whenever, recovery finds the same state: a choice
-//             changes how long it takes.
+//             both, in commit order. So whatever is chosen, and whenever, recovery finds the same state: a
+//             choice changes how long it takes.
 // Time        the first window opens at once, with more samples than the others. A rest is so long that the
 //             thread works a thirtieth of the time at most. A window that fills slowly is judged after some
 //             seconds with what there is.
