@@ -34,8 +34,10 @@ bool recalls(ir::BodyView body) {
   });
 }
 
+}  // namespace
+
 // One block's pieces, in commit order, with the lanes in which they stand.
-class PlacedPieces final : public LaneFill {
+class SampledSchedule::PlacedPieces final : public LaneFill {
  public:
   enum class Where : uint8_t { kLanes, kAnyLane, kAllLanes };
   struct Placed {
@@ -112,8 +114,6 @@ class PlacedPieces final : public LaneFill {
   std::vector<uint32_t> lanes_;
   uint32_t lane_count_ = 1;
 };
-
-}  // namespace
 
 double ScheduleEstimate::length(uint32_t cores) const {
   return std::max(path, work / cores);

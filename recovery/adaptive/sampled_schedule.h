@@ -62,6 +62,7 @@ class SampledSchedule {
 
  private:
   class Model;
+  class PlacedPieces;
 
   const Program& program_;
   const Schema& schema_;
