@@ -312,11 +312,11 @@ void choose_access(const Catalog& catalog, const std::vector<TableId>& tables, s
     const bool exchange = other.better_than(chosen);
     if (exchange) chosen = std::move(other);
     if (!chosen.possible()) {
-      refuse(operation.where,
-             "neither {} nor {} has an index that begins with a column fixed by the other's row; a join "
-             "looks its inner "
-             "table up by an index: add one, or use a FOR loop with a SELECT inside",
-             catalog.table(tables[0]).name, catalog.table(tables[1]).name);
+      refuse_as(sqlstate::kNotSupported, operation.where,
+                "neither {} nor {} has an index that begins with a column fixed by the other's row; a join "
+                "looks its inner "
+                "table up by an index: add one, or use a FOR loop with a SELECT inside",
+                catalog.table(tables[0]).name, catalog.table(tables[1]).name);
     }
     settled = std::move(chosen.outer.settled);
     settled.insert(settled.end(), chosen.inner.settled.begin(), chosen.inner.settled.end());

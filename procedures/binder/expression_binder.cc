@@ -180,13 +180,19 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
       std::ranges::any_of(sources_, [&](const RowSource& source) { return source.name == expr.qualifier; });
   if (query_ != nullptr) {
     column = query_->find_column(expr.qualifier, name, expr.where);
+    const Declared* declared = column && expr.qualifier.empty() ? names_.find(name) : nullptr;
+    if (declared != nullptr && !declared->value) {
+      refuse_as(sqlstate::kAmbiguousColumn, expr.where,
+                "{} is a variable and a column; rename the variable, or qualify the column", name);
+    }
     if (column) return *std::move(column);
   } else if (expr.qualifier.empty() || is_source) {
     column = find_column(sources_, expr.qualifier, name, expr.where);
   }
   if (column && expr.qualifier.empty() && (names_.find(name) || name == "found")) {
-    refuse(expr.where, "{} is a variable and a column of {}; rename the variable, or qualify the column",
-           name, sources_[column->source].name);
+    refuse_as(sqlstate::kAmbiguousColumn, expr.where,
+              "{} is a variable and a column of {}; rename the variable, or qualify the column", name,
+              sources_[column->source].name);
   }
   if (column) return *std::move(column);
 
@@ -196,7 +202,7 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   Expr reference = make(ExprKind::kVariable, Type{}, expr.where);
   if (!expr.qualifier.empty()) {
     const Declared* record = names_.find(expr.qualifier);
-    if (query_ != nullptr) {
+    if (query_ != nullptr && (record == nullptr || record->record == nullptr)) {
       refuse_as(sqlstate::kUndefinedTable, expr.where, "missing FROM-clause entry for table \"{}\"",
                 expr.qualifier);
     }

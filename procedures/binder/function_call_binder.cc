@@ -212,7 +212,7 @@ Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Proc
                 name);
     }
   }
-  Names::Blocks around = names_.enter_routine(name, call.where);
+  std::optional<Names::InRoutine> routine_alone(std::in_place, names_, name, call.where);
   names_.open_block();
   for (size_t i = 0; i < values.size(); ++i) {
     const syntax::Name& parameter = routine.parameters[i].name;
@@ -224,7 +224,7 @@ Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Proc
   ExpressionBinder binder =
       inside ? ExpressionBinder(names_, strings_, &*inside) : ExpressionBinder(names_, strings_);
   Expr result = binder.bind(*body);
-  names_.leave_routine(std::move(around));
+  routine_alone.reset();
   Type type = result_type(routine, names_);
   const bool own_digits = result.type.kind == TypeKind::kDecimal && type.kind == TypeKind::kNumeric;
   if (type.kind == TypeKind::kNumeric && result.type.kind == TypeKind::kNumeric)

@@ -228,11 +228,6 @@ Names::Blocks Names::enter_routine(const std::string& name, ir::SourceLocation w
   return std::exchange(blocks_, {});
 }
 
-void Names::leave_routine(Blocks blocks) {
-  blocks_ = std::move(blocks);
-  active_.pop_back();
-}
-
 VariableId Names::parameter(const syntax::Expr& expr) const {
   const auto number = static_cast<size_t>(std::stoul(expr.text));
   if (number > statement_parameters_)

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/schema/catalog.h"
@@ -79,11 +80,24 @@ class Names {
   const syntax::Procedure* find_routine(const std::string& name);
   // Those that were found, by name.
   const std::vector<std::string>& called() const { return called_; }
-  // The body of a routine, which is written in the place of a call, sees no name around the call. Refuses a
-  // routine that calls itself.
   using Blocks = std::vector<std::map<std::string, Declared>>;
-  Blocks enter_routine(const std::string& name, ir::SourceLocation where);
-  void leave_routine(Blocks blocks);
+  // While the body of a routine is bound, which is written in the place of a call: it sees no name around the
+  // call. The constructor refuses a routine that calls itself.
+  class InRoutine {
+   public:
+    InRoutine(Names& names, const std::string& name, ir::SourceLocation where)
+        : names_(names), around_(names.enter_routine(name, where)) {}
+    ~InRoutine() {
+      names_.blocks_ = std::move(around_);
+      names_.active_.pop_back();
+    }
+    InRoutine(const InRoutine&) = delete;
+    InRoutine& operator=(const InRoutine&) = delete;
+
+   private:
+    Names& names_;
+    Blocks around_;
+  };
   // The procedure that is bound is one that no other may call from here on.
   void begin_routine(const std::string& name) { active_.push_back(name); }
   // Refuses the call of a routine whose body is being bound.
@@ -160,6 +174,7 @@ class Names {
   void note_text_varies(VariableId variable) { text_varies_.push_back(variable); }
 
  private:
+  Blocks enter_routine(const std::string& name, ir::SourceLocation where);
   VariableId add_variable(std::string name, const Type& type);
   void add(const syntax::Name& name, Declared declared);
 

@@ -238,7 +238,8 @@ void OperationBinder::bind_select_of_no_table(const syntax::Operation& from, ir:
 void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Operation& to) {
   if (from.tables.empty() && use == Use::kUser) return bind_select_of_no_table(from, to);
   if (from.tables.empty()) {
-    refuse(from.where, "a FOR loop over a SELECT without FROM has one row; use variable := expression");
+    refuse_as(sqlstate::kNotSupported, from.where,
+              "a FOR loop over a SELECT without FROM has one row; use variable := expression");
   }
   for (const syntax::TableReference& table : from.tables) add_source(table);
   ExpressionBinder binder(names_, strings_, sources_);
@@ -272,12 +273,14 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
 
   if (aggregated) {
     if (!to.order.empty() || to.limit || to.offset) {
-      refuse(from.where,
-             "an aggregate gives one row: ORDER BY, LIMIT and OFFSET have no meaning; leave them out");
+      refuse_as(sqlstate::kNotSupported, from.where,
+                "an aggregate gives one row: ORDER BY, LIMIT and OFFSET have no meaning; leave them out");
     }
     if (from.for_update)
       refuse(*from.for_update, "PostgreSQL does not allow FOR UPDATE with aggregates; leave it out");
-    if (use == Use::kPerform) refuse(from.where, "PERFORM of an aggregate does nothing; leave it out");
+    if (use == Use::kPerform) {
+      refuse_as(sqlstate::kNotSupported, from.where, "PERFORM of an aggregate does nothing; leave it out");
+    }
     for (const Item& item : items_) {
       ir::walk(item.expr, [&](const Expr& part) {
         if (part.kind == ExprKind::kColumn) {
@@ -293,7 +296,8 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
   if (use == Use::kPerform) {
     for (const ir::Output& output : to.outputs) {
       if (output.expr.kind != ExprKind::kColumn && output.expr.kind != ExprKind::kConstant) {
-        refuse(output.expr.where, "PERFORM drops this value; write PERFORM 1 FROM ...");
+        refuse_as(sqlstate::kNotSupported, output.expr.where,
+                  "PERFORM drops this value; write PERFORM 1 FROM ...");
       }
     }
     to.outputs.clear();

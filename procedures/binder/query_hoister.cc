@@ -74,7 +74,7 @@ bool QueryHoister::has_statement_call(const syntax::Expr& expr) {
 }
 
 bool QueryHoister::needs_statements(const syntax::Expr& expr) {
-  return has_query(expr) || has_statement_call(expr);
+  return has_query(expr) || has_statement_call(expr) || others_.needs_query(expr);
 }
 
 namespace {
@@ -99,7 +99,8 @@ bool may_leave_out(const syntax::Expr& expr, size_t n) {
 }  // namespace
 
 syntax::Expr QueryHoister::hoist(const syntax::Expr& expr, std::vector<Statement>& out) {
-  return hoist_part(expr, false, out);
+  syntax::Expr hoisted = hoist_part(expr, false, out);
+  return others_.needs_query(hoisted) ? others_.query_of(hoisted, out) : hoisted;
 }
 
 syntax::Expr QueryHoister::hoist_part(const syntax::Expr& expr, bool is_conditional,
@@ -115,10 +116,18 @@ syntax::Expr QueryHoister::hoist_part(const syntax::Expr& expr, bool is_conditio
   if (expr.kind == syntax::ExprKind::kExists || expr.kind == syntax::ExprKind::kScalarQuery) {
     std::optional<syntax::Operation> query = as_operation(expr);
     if (!query) return expr;
-    return expr.kind == syntax::ExprKind::kExists ? hoist_exists(expr, *std::move(query), out)
-                                                  : hoist_scalar(expr, *std::move(query), out);
+    const size_t before = out.size();
+    try {
+      return expr.kind == syntax::ExprKind::kExists ? hoist_exists(expr, *std::move(query), out)
+                                                    : hoist_scalar(expr, *std::move(query), out);
+    } catch (const SourceError& error) {
+      if (!may_be_of_queries(error)) throw;
+      out.resize(before);
+      (void)operations_.take_raising();
+      return expr;
+    }
   }
-  if (!needs_statements(expr)) return expr;
+  if (!has_query(expr) && !has_statement_call(expr)) return expr;
   syntax::Expr hoisted = expr;
   for (size_t i = 0; i < hoisted.args.size(); ++i)
     hoisted.args[i] = hoist_part(hoisted.args[i], is_conditional || may_leave_out(expr, i), out);

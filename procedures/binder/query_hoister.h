@@ -6,8 +6,8 @@
 //             stands: where AND, OR or CASE would not have come to it, too, as PostgreSQL is free to do.
 //             Analysis, replay and machine code see ordinary operations.
 // Names       no name of a user's holds a blank: "query 1" is the first variable.
-// Errors      refuse(): a query of another form than a SELECT ... INTO may have stays in the expression,
-//             where the expression binder refuses it.
+// Any form    what is left then and still can't be bound, for a query of another form than SELECT ... INTO
+//             has or a function that queries have alone, is a query as a whole (AnyExpressions).
 #pragma once
 
 #include <functional>
@@ -22,18 +22,34 @@
 
 namespace mneme {
 
+// Expressions that queries of any form have alone.
+class AnyExpressions {
+ public:
+  virtual ~AnyExpressions() = default;
+  // Whether a procedure's expression can't be this one, and a query may.
+  virtual bool needs_query(const syntax::Expr& expr) = 0;
+  // Appends the query, and returns what stands in the expression's place; the expression itself, where it is
+  // no query either.
+  virtual syntax::Expr query_of(const syntax::Expr& expr, std::vector<ir::Statement>& out) = 0;
+};
+
 class QueryHoister {
  public:
   // Appends the body of a function that is called, and returns what stands in the call's place.
   using Inline =
       std::function<syntax::Expr(const syntax::Expr&, const syntax::Procedure&, std::vector<ir::Statement>&)>;
 
-  QueryHoister(Names& names, OperationBinder& operations, ir::Procedure& procedure, Inline inline_call)
-      : names_(names), operations_(operations), procedure_(procedure), inline_call_(std::move(inline_call)) {}
+  QueryHoister(Names& names, OperationBinder& operations, ir::Procedure& procedure, AnyExpressions& others,
+               Inline inline_call)
+      : names_(names),
+        operations_(operations),
+        procedure_(procedure),
+        others_(others),
+        inline_call_(std::move(inline_call)) {}
 
   // Returns the expression without its queries, whose statements it appends to `out`.
   syntax::Expr hoist(const syntax::Expr& expr, std::vector<ir::Statement>& out);
-  // Whether it has a query, or the call of a function that is more than an expression.
+  // Whether it has a query, or the call of a function that is more than an expression, or is to be a query.
   bool needs_statements(const syntax::Expr& expr);
   bool has_statement_call(const syntax::Expr& expr);
 
@@ -53,6 +69,7 @@ class QueryHoister {
   Names& names_;
   OperationBinder& operations_;
   ir::Procedure& procedure_;
+  AnyExpressions& others_;
   Inline inline_call_;
   uint32_t queries_ = 0;
 };

@@ -92,6 +92,16 @@ Renumbering::Renumbering(const Catalog& from, const Catalog& to)
     : tables(numbers_of<TableId>(from.tables(), to.tables())),
       indexes(numbers_of<IndexId>(from.indexes(), to.indexes())) {}
 
+bool Renumbering::is_same() const {
+  const auto are_same = [](const auto& numbers) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (!numbers[i].valid() || numbers[i].value != i) return false;
+    }
+    return true;
+  };
+  return are_same(tables) && are_same(indexes);
+}
+
 std::shared_ptr<const BoundProcedure> renumbered(const std::shared_ptr<const BoundProcedure>& bound,
                                                  const Renumbering& numbers, ProcedureId id, int64_t lines) {
   const ir::Procedure& procedure = bound->procedure;

@@ -15,6 +15,8 @@ namespace mneme {
 // that `to` lacks maps to an id that is not valid.
 struct Renumbering {
   Renumbering(const Catalog& from, const Catalog& to);
+  // Whether each has the number that it had.
+  bool is_same() const;
 
   std::vector<TableId> tables;
   std::vector<IndexId> indexes;

@@ -183,13 +183,9 @@ bool ProcedureBinder::sets_found(const Statements& statements) {
 void ProcedureBinder::bind_values(const syntax::Statement& statement, Statements& out) {
   const syntax::Operation& from = *statement.operation;
   const bool performs = statement.kind == syntax::StatementKind::kPerform;
-  if (!from.conditions.empty() || !from.order.empty() || from.limit || from.offset || from.for_update ||
-      std::ranges::any_of(from.items, &syntax::SelectItem::star) ||
-      (!performs && from.into.size() != from.items.size())) {
-    refuse(
-        from.where,
-        "a SELECT without FROM gives one row: each value goes INTO a variable, and conditions, an order and "
-        "limits are not supported");
+  if (from.for_update || (!performs && from.into.size() != from.items.size())) {
+    refuse(from.where,
+           "a SELECT without FROM gives one row: each value goes INTO a variable, and there is none to lock");
   }
   uncounted_ = statement.where;
   std::vector<std::pair<VariableId, VariableId>> moved;
@@ -227,12 +223,7 @@ void ProcedureBinder::bind_values(const syntax::Statement& statement, Statements
 void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, Statements& out) {
   const syntax::Operation& insert = *statement.operation;
   std::optional<syntax::Operation> query = plain_select(insert, true);
-  if (!query || (insert.on_conflict && insert.on_conflict->updates) || !insert.into.empty()) {
-    refuse_as(
-        sqlstate::kNotSupported, statement.where,
-        "INSERT ... SELECT takes the queries that SELECT ... INTO does, without RETURNING and DO UPDATE; use "
-        "FOR r IN SELECT ... LOOP INSERT ... VALUES ... END LOOP");
-  }
+  check_change_of_query(insert);
   syntax::Operation each = insert;
   each.query = nullptr;
   const bool has_star = std::ranges::any_of(query->items, &syntax::SelectItem::star);
@@ -256,7 +247,7 @@ void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, S
   const syntax::Name row{"row of query " + std::to_string(++calls_), statement.where};
   names_.declare_record(row);
   Statement loop = make_statement(StatementKind::kForQuery, statement.where);
-  loop.operation = bind_operation_into(*query, OperationBinder::Use::kForLoop, {{row, {}}}, out);
+  loop.operation = bind_operation_into(*query, OperationBinder::Use::kForLoop, {{row, {}}}, out).id;
   for (const auto& [name, variable] : *names_.get(row).record->fields)
     each.values.push_back(syntax::reference(row.text, name, statement.where));
   syntax::Statement values;
@@ -290,12 +281,11 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
     if (parameter.out || given[i] == nullptr) {
       value = make_null_of(without_modifiers(type), where);
     } else {
-      Names::Blocks around;
-      if (is_default) around = names_.enter_routine(callee.name.text, where);
+      std::optional<Names::InRoutine> routine_alone;
+      if (is_default) routine_alone.emplace(names_, callee.name.text, where);
       if (is_default) names_.open_block();
       value = folded(argument_for(ExpressionBinder(names_, strings_).bind(queries_.hoist(*given[i], out)),
                                   type, i + 1, callee));
-      if (is_default) names_.leave_routine(std::move(around));
     }
     const VariableId variable = names_.declare_hidden(name, value.type);
     names_.note_parameter(variable);
@@ -303,7 +293,7 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
     out.push_back(make_assign(variable, std::move(value), where));
     inlined.parameters.push_back(variable);
   }
-  Names::Blocks around = names_.enter_routine(callee.name.text, where);
+  std::optional<Names::InRoutine> routine_alone(std::in_place, names_, callee.name.text, where);
   names_.open_block();
   for (size_t i = 0; i < given.size(); ++i) {
     const syntax::Name& name = callee.parameters[i].name;
@@ -341,7 +331,7 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
   is_tail_ = is_tail;
   loops_ = std::move(loops);
   routine_ = outer;
-  names_.leave_routine(std::move(around));
+  routine_alone.reset();
   inlined.result = routine.result;
   if (routine.jumps) {
     Statement loop = make_statement(StatementKind::kWhile, where);

@@ -187,7 +187,8 @@ void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder
                 "ORDER BY a position is not supported; write the column's name");
     }
     if (is_negated_number(item.expr)) {
-      refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
+      refuse_as(sqlstate::kNotSupported, item.expr.where,
+                "ORDER BY a constant orders nothing; write a column's name");
     }
     // A bare name means a column of the result before it means one of a table.
     const bool bare = item.expr.kind == syntax::ExprKind::kReference && item.expr.qualifier.empty();
@@ -205,7 +206,8 @@ void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder
     }
     Expr key = named != items_.end() ? named->expr : binder.bind_value(item.expr);
     if (key.kind == ExprKind::kConstant) {
-      refuse(item.expr.where, "ORDER BY a constant orders nothing; write a column's name");
+      refuse_as(sqlstate::kNotSupported, item.expr.where,
+                "ORDER BY a constant orders nothing; write a column's name");
     }
     if (is_json(key.type)) {
       const bool is_binary = is_form(key.type, TextForm::kJsonb);

@@ -1,5 +1,6 @@
 // Statement binder: a procedure's body to structured IR.
 //
+// A statement whose form or functions the IR has no words for is tried as a query of any form (any_query.h).
 // Blocks become assignments of their variables' initial values; ELSIF and CASE become nested IFs; LOOP
 // becomes WHILE true; labels become loop depths.
 #pragma once
@@ -8,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "engine/schema/catalog.h"
+#include "procedures/binder/any_query_binder.h"
 #include "procedures/binder/change_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/binder/operation_binder.h"
@@ -18,17 +21,18 @@
 
 namespace mneme {
 
-class ProcedureBinder {
+class ProcedureBinder final : private AnyExpressions {
  public:
   // `ordered` receives the indexes that are read in order; `strings` keeps text constants.
   // `routines`: what the procedure may call.
   ProcedureBinder(const Catalog& catalog, std::deque<std::string>& strings, std::vector<IndexId>& ordered,
                   const Routines* routines)
-      : strings_(strings),
+      : catalog_(catalog),
+        strings_(strings),
         names_(catalog, procedure_),
         operations_(catalog, strings, ordered, names_, procedure_),
         changes_(catalog, strings, names_, operations_, procedure_, true),
-        queries_(names_, operations_, procedure_,
+        queries_(names_, operations_, procedure_, *this,
                  [this](const syntax::Expr& call, const syntax::Procedure& routine,
                         std::vector<ir::Statement>& out) { return call_in_expression(call, routine, out); }) {
     names_.set_routines(routines);
@@ -108,6 +112,9 @@ class ProcedureBinder {
   void bind_leave(const syntax::Statement& statement, Statements& out);
   void bind_raise(const syntax::Statement& statement, Statements& out);
   void bind_operation(const syntax::Statement& statement, Statements& out);
+  bool goes_into_record(const syntax::Operation& select) const;
+  void bind_change(const syntax::Statement& statement, Statements& out);
+  void bind_plain_change(const syntax::Statement& statement, Statements& out);
   void bind_loop_body(const syntax::Statement& statement, Statements& out);
   VariableId assignable(const syntax::Target& target) const;
   ir::Expr bind_value_for(const syntax::Expr& expr, VariableId variable);
@@ -116,13 +123,31 @@ class ProcedureBinder {
   ir::Expr bind_condition(const syntax::Expr& expr);
   ir::Expr bind_for(const syntax::Expr& expr, const Type& target, std::string_view what);
   ir::Expr folded(ir::Expr expr);
-  OperationId bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
-                                  const std::vector<syntax::Target>& targets, Statements& out);
+  // An operation, and what is to follow it, once a row is taken.
+  struct Bound {
+    OperationId id;
+    Statements taken;
+  };
+  Bound bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
+                            const std::vector<syntax::Target>& targets, Statements& out);
+
+  // Queries of any form (any_query_statements.cc).
+  bool needs_query(const syntax::Expr& expr) override;
+  syntax::Expr query_of(const syntax::Expr& expr, Statements& out) override;
+  // `into`: returns the variables that take a row's values, of which there may be none.
+  using IntoVariables = FunctionRef<std::vector<VariableId>(const BoundAnyQuery& bound)>;
+  OperationId bind_any(const syntax::Operation& from, const std::vector<std::optional<Type>>* targets,
+                       IntoVariables into);
+  Bound bind_any_into(const syntax::Operation& from, OperationBinder::Use use,
+                      const std::vector<syntax::Target>& targets);
+  static void check_change_of_query(const syntax::Operation& change);
+  void bind_change_of_query(const syntax::Statement& statement, Statements& out);
   void keep_found(Statements& statements);
   void keep_row_count(Statements& statements);
   // Refuses ROW_COUNT beside a statement whose rows it would not count.
   void check_counted() const;
 
+  const Catalog& catalog_;
   std::deque<std::string>& strings_;
   ir::Procedure procedure_;
   Names names_;

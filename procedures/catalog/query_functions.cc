@@ -387,8 +387,8 @@ constexpr QueryFunction kTextFunctions[] = {
     {"pi", 0, 0, {}, types::kDouble, pi_of},
     {"gcd", 2, 2, {types::kBigInt, types::kBigInt}, types::kBigInt, gcd_of},
     {"lcm", 2, 2, {types::kBigInt, types::kBigInt}, types::kBigInt, lcm_of},
-    {"random", 0, 0, {}, types::kDouble, random_number},
-    {"gen_random_uuid", 0, 0, {}, kUuidType, draw_uuid},
+    {"random", 0, 0, {}, types::kDouble, random_number, true, std::nullopt, false, true},
+    {"gen_random_uuid", 0, 0, {}, kUuidType, draw_uuid, true, std::nullopt, false, true},
 };
 
 }  // namespace

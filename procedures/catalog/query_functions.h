@@ -56,6 +56,7 @@ struct QueryFunction {
   bool is_strict = true;                      // NULL where an argument is
   std::optional<size_t> like = std::nullopt;  // the argument whose type the result has, an array
   bool compares = false;                      // the elements of arrays
+  bool is_volatile = false;                   // gives another value each time
 };
 
 // Functions of text and numbers, those that match patterns, functions of numbers alone, of arrays, those that

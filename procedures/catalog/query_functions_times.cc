@@ -165,7 +165,7 @@ constexpr QueryFunction kTimeFunctions[] = {
      types::kZonedTimestamp,
      make_time},
     {"to_timestamp", 1, 1, {types::kDouble}, types::kZonedTimestamp, time_of_seconds},
-    {"clock_timestamp", 0, 0, {}, types::kZonedTimestamp, time_of_clock},
+    {"clock_timestamp", 0, 0, {}, types::kZonedTimestamp, time_of_clock, true, std::nullopt, false, true},
     {"make_time", 3, 3, {types::kInt, types::kInt, types::kDouble}, types::kTime, make_time_of_day},
     {"to_timestamp", 2, 2, {types::kText, types::kText}, types::kZonedTimestamp, to_timestamp_by_template},
     {"to_date", 2, 2, {types::kText, types::kText}, types::kDate, to_date_by_template},

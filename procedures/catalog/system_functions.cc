@@ -527,8 +527,7 @@ std::optional<query::ProvidedTables::Function> SystemCatalog::find_function(cons
     const QueryFunction& each = query_function(i);
     if (each.name != name || arguments < each.least || arguments > each.most) continue;
     const auto number = static_cast<uint32_t>(std::size(kDefinitions) + i);
-    const bool is_volatile = name == "random" || name == "gen_random_uuid" || name == "clock_timestamp";
-    return Function{number, each.arguments, each.result, each.like, each.compares, is_volatile};
+    return Function{number, each.arguments, each.result, each.like, each.compares, each.is_volatile};
   }
   return std::nullopt;
 }

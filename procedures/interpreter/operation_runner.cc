@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/transaction/shared_cell.h"
+#include "procedures/interpreter/any_query.h"
 #include "procedures/interpreter/row_finder.h"
 #include "procedures/values/cast.h"
 #include "procedures/values/comparison.h"
@@ -82,7 +83,23 @@ bool OperationRunner::prepare_cut(const Operation& operation, Wanted wanted, Cut
   return true;
 }
 
+// Without outputs, as of PERFORM, all rows are looked at.
+bool OperationRunner::select_any(const Operation& operation, Wanted wanted, ResultRows& rows) {
+  const bool takes_all = wanted == Wanted::kAll || operation.outputs.empty();
+  const uint32_t most = takes_all ? std::numeric_limits<uint32_t>::max() : operation.strict ? 2 : 1;
+  const AnyQuery::Run run{state_.schema, state_.frame.scalars(),   state_.frame.arrays(),
+                          *state_.rows,  state_.context.sequences, state_.stop,
+                          state_.arena};
+  state_.outcome = operation.any_query->run(run, [&](std::span<const Value> row) {
+    for (size_t i = 0; i < operation.outputs.size(); ++i)
+      stack_.push_back(state_.kept(operation.outputs[i].expr.type, row[i]));
+    return ++rows.count < most;
+  });
+  return state_.outcome.completed();
+}
+
 bool OperationRunner::select(const Operation& operation, Wanted wanted, ResultRows& rows) {
+  if (operation.any_query) return select_any(operation, wanted, rows);
   Cut cut;
   if (!prepare_cut(operation, wanted, cut)) return false;
   if (!operation.groups.empty()) return select_groups(operation, cut, rows);

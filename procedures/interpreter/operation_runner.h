@@ -63,6 +63,7 @@ class OperationRunner {
   };
 
   bool select(const ir::Operation& operation, Wanted wanted, ResultRows& rows);
+  bool select_any(const ir::Operation& operation, Wanted wanted, ResultRows& rows);
   bool insert(const ir::Operation& operation, ResultRows& rows);
   bool update(const ir::Operation& operation, ResultRows& rows);
   bool erase(const ir::Operation& operation, ResultRows& rows);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ namespace mneme {
 using ProcedureId = StrongId<struct ProcedureIdTag>;
 using VariableId = StrongId<struct VariableIdTag>;
 using OperationId = StrongId<struct OperationIdTag>;  // counts within its procedure, in program order
+
+class AnyQuery;
 
 }  // namespace mneme
 
@@ -298,6 +301,9 @@ struct Operation {
   std::optional<Expr> limit;
   std::optional<Expr> offset;
   bool strict = false;  // INTO STRICT: not exactly one row is an error
+  // select: a query of a form that the rest of this can't say (interpreter/any_query.h), which gives the
+  // outputs' values; there is no access then, and `by_chance` says so. Null: there is none.
+  std::shared_ptr<const AnyQuery> any_query;
   // Why what it finds may be another thing in another run on equal tables; empty where it may not.
   std::string by_chance;
 
@@ -397,6 +403,12 @@ struct Procedure {
   bool writes = false;  // some operation is not a select
   // The line of its first operation that chance decides, and why; or why its calls are not replayed.
   std::string by_chance;
+  bool has_any_query() const {
+    for (const Operation& operation : operations) {
+      if (operation.any_query) return true;
+    }
+    return false;
+  }
   // A call in the log would not say what was done.
   bool is_logged_by_rows() const { return writes && !by_chance.empty(); }
   bool is_logged_by_call() const { return writes && by_chance.empty(); }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "procedures/ir/ir.h"
@@ -21,6 +22,14 @@ struct SourceError {
   std::string client_message = {};
   std::string detail = {};
 };
+
+// Returns whether a statement that was refused so may be accepted as a query of any form, which has functions
+// that procedures lack and shows numbers whatever their digits are.
+inline bool may_be_of_queries(const SourceError& error) {
+  const std::string_view code = error.sqlstate == nullptr ? "" : error.sqlstate;
+  return code == sqlstate::kNotSupported || code == sqlstate::kUndefinedFunction ||
+         code == sqlstate::kNotUnique;
+}
 
 template <typename... Args>
 [[noreturn]] void refuse(ir::SourceLocation where, fmt::format_string<Args...> text, Args&&... args) {

@@ -163,13 +163,15 @@ bool needs_interpreted_type(const NativeUnit& unit) {
   return any;
 }
 
-// Whether the unit takes changes back, or groups rows, which the interpreter alone does.
+// Whether the unit takes changes back, groups rows, or has a query of any form, which the interpreter alone
+// does.
 bool needs_interpreter(const ir::Procedure& procedure, std::span<const ir::Statement> statements) {
   return std::ranges::any_of(statements, [&](const ir::Statement& statement) {
     const bool has_operation =
         statement.kind == ir::StatementKind::kOperation || statement.kind == ir::StatementKind::kForQuery;
     return statement.kind == ir::StatementKind::kTry ||
-           (has_operation && !procedure.operations[statement.operation.value].groups.empty()) ||
+           (has_operation && (!procedure.operations[statement.operation.value].groups.empty() ||
+                              procedure.operations[statement.operation.value].any_query)) ||
            needs_interpreter(procedure, statement.body) || needs_interpreter(procedure, statement.else_body);
   });
 }

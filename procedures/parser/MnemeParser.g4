@@ -230,7 +230,7 @@ statement
   | label? WHILE expression LOOP statements END LOOP labelName? SEMICOLON # whileStatement
   | label? FOR name IN_ REVERSE? expression DOT_DOT expression (BY expression)?
     LOOP statements END LOOP labelName? SEMICOLON                         # forRangeStatement
-  | label? FOR target (COMMA target)* IN_ select LOOP statements END LOOP labelName? SEMICOLON  # forQueryStatement
+  | label? FOR target (COMMA target)* IN_ query LOOP statements END LOOP labelName? SEMICOLON  # forQueryStatement
   | (EXIT | CONTINUE) labelName? (WHEN expression)? SEMICOLON                  # leaveStatement
   | label? FOREACH target IN_ ARRAY expression LOOP statements END LOOP labelName? SEMICOLON  # forEachStatement
   | RETURN expression? SEMICOLON                                          # returnStatement
@@ -239,11 +239,11 @@ statement
   | GET IDENTIFIER? DIAGNOSTICS diagnostic (COMMA diagnostic)* SEMICOLON  # diagnosticsStatement
   | callProcedure SEMICOLON                                               # callStatement
   | NULL_ SEMICOLON                                                       # nullStatement
-  | PERFORM selectRest SEMICOLON                                          # performStatement
-  | select SEMICOLON                                                      # selectStatement
+  | query SEMICOLON                                                       # queryStatement
   | insert SEMICOLON                                                      # insertStatement
   | update SEMICOLON                                                      # updateStatement
   | deleteRows SEMICOLON                                                      # deleteStatement
+  | merge SEMICOLON                                                       # mergeStatement
   ;
 
 statements : statement* ;
@@ -274,18 +274,7 @@ target : name (DOT name)? (LBRACKET expression RBRACKET)? ;
 
 // Database operations
 
-select : SELECT (distinct? into? | into distinct) selectRest ;
-
-selectRest
-  : selectItem (COMMA selectItem)* into? (FROM fromItem fromRest*)? (WHERE where=expression)?
-    (GROUP BY group+=expression (COMMA group+=expression)*)? (HAVING having=expression)?
-    (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | forUpdate)* into? ;
-
 selectItem : STAR | name DOT STAR | expression (AS name)? ;
-
-fromItem : relation (AS? name)? ;
-
-fromRest : COMMA fromItem | INNER? JOIN fromItem ON expression ;
 
 // The two words: NULLS FIRST or NULLS LAST.
 orderItem : expression (ASC | DESC | USING (LESS | GREATER))? (IDENTIFIER IDENTIFIER)? ;
@@ -360,10 +349,11 @@ commonTable : name nameList? AS (NOT? IDENTIFIER)? LPAREN (query | insert | upda
 
 setOperation : (UNION | EXCEPT | INTERSECT) (ALL | DISTINCT)? (selectCore | values | LPAREN query RPAREN) ;
 
-queryTail : (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | fetch | forUpdate)* ;
+queryTail : (ORDER BY orderItem (COMMA orderItem)*)? (limit | offset | fetch | forUpdate)* into? ;
 
+// PERFORM and INTO: at the beginning of a procedure's statement alone.
 selectCore
-  : SELECT (ALL | distinct)? (queryItem (COMMA queryItem)*)? into?
+  : (SELECT | PERFORM) into? (ALL | distinct)? into? (queryItem (COMMA queryItem)*)? into?
     (FROM tableItem (COMMA tableItem)*)? (WHERE where=expression)?
     (GROUP BY (ALL | DISTINCT)? groupItem (COMMA groupItem)*)? (HAVING having=expression)?
     (WINDOW namedWindow (COMMA namedWindow)*)? ;

@@ -35,15 +35,13 @@ class StatementReader {
   syntax::Statement leave(MnemeParser::LeaveStatementContext* context);
   syntax::Statement operation_statement(syntax::StatementKind kind, syntax::Operation operation);
 
-  syntax::Operation select(MnemeParser::SelectContext* context);
-  syntax::Operation select_rest(MnemeParser::SelectRestContext* context, antlr4::ParserRuleContext* whole,
-                                MnemeParser::IntoContext* first_into);
   syntax::Operation query(MnemeParser::QueryContext* context);
+  // A procedure's: it has the clauses, too, where it is of the procedures' form, and INTO.
+  syntax::Operation query_of_procedure(MnemeParser::QueryContext* context);
   syntax::Operation insert(MnemeParser::InsertContext* context);
   syntax::OnConflict on_conflict(MnemeParser::OnConflictContext* context);
   syntax::Operation update(MnemeParser::UpdateContext* context);
   syntax::Operation delete_rows(MnemeParser::DeleteRowsContext* context);
-  void read_with_of(MnemeParser::WithContext* context, syntax::Operation& operation) const;
 
   syntax::Operation begin(ir::OperationKind kind, antlr4::ParserRuleContext* context);
   void read_into(MnemeParser::IntoContext* context, syntax::Operation& operation);
@@ -54,11 +52,6 @@ class StatementReader {
   // words of its own.
   syntax::Expr expression_before(size_t end, std::string_view word, MnemeParser::ExpressionContext* context);
   std::string one_line(antlr4::ParserRuleContext* context);
-  [[noreturn]] static void refuse_into(MnemeParser::IntoContext* context) {
-    refuse(location(context),
-           "INTO fills a procedure's variables, and there is none around this statement; leave it out");
-  }
-
   antlr4::TokenStream* const tokens_;
   bool rows_go_to_user_ = false;  // of a session's statement, not of a procedure's
 };

@@ -25,8 +25,6 @@ constexpr StatementAdvice kStatementAdvice[] = {
     {"create", "with", "storage parameters are not supported; leave WITH out"},
     {"insert", "on",
      "ON CONFLICT is not supported; look for the row with SELECT ... INTO, then use IF FOUND"},
-    {"select", "using", "JOIN ... USING is not supported; write JOIN b ON a.x = b.x"},
-    {"select", "(", "subqueries are not supported; use a FOR loop over the inner SELECT"},
     {"return", "query", "functions that return rows are not supported; insert the rows into a table"},
     {"return", "next", "functions that return rows are not supported; insert the rows into a table"},
     {"exit", "", "EXIT is written EXIT label WHEN condition, the label and the condition being optional"},

@@ -19,8 +19,9 @@ syntax::Table DefinitionReader::table(MnemeParser::CreateTableAsContext* context
 }
 
 MnemeParser::IntoContext* DefinitionReader::into_of(MnemeParser::CommandContext* context) {
-  const bool is_select = context->query() && context->query()->selectCore();
-  return is_select ? context->query()->selectCore()->into() : nullptr;
+  if (!context->query() || !context->query()->selectCore()) return nullptr;
+  const auto written = context->query()->selectCore()->into();
+  return written.empty() ? nullptr : written[0];
 }
 
 syntax::Definition DefinitionReader::table_of_select(MnemeParser::QueryContext* query,

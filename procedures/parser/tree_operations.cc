@@ -7,6 +7,11 @@
 
 namespace mneme {
 
+void refuse_into(MnemeParser::IntoContext* context) {
+  refuse(location(context),
+         "INTO fills a procedure's variables, and there is none around this statement; leave it out");
+}
+
 namespace {
 
 std::string written_text(antlr4::ParserRuleContext* context) {
@@ -83,63 +88,6 @@ void StatementReader::read_returning(MnemeParser::ReturningContext* context, syn
   read_into(context->into(), operation);
 }
 
-syntax::Operation StatementReader::select(MnemeParser::SelectContext* context) {
-  syntax::Operation operation = select_rest(context->selectRest(), context, context->into());
-  if (MnemeParser::DistinctContext* distinct = context->distinct()) {
-    if (distinct->ON())
-      refuse_as(sqlstate::kNotSupported, location(distinct),
-                "DISTINCT ON is not supported; use a FOR loop over the rows in their order");
-    operation.distinct = true;
-  }
-  return operation;
-}
-
-syntax::Operation StatementReader::select_rest(MnemeParser::SelectRestContext* context,
-                                               antlr4::ParserRuleContext* whole,
-                                               MnemeParser::IntoContext* first_into) {
-  syntax::Operation operation = begin(ir::OperationKind::kSelect, whole);
-  if (first_into) read_into(first_into, operation);
-  for (auto* into : context->into()) read_into(into, operation);
-  for (auto* item : context->selectItem()) operation.items.push_back(select_item(item));
-  const auto table = [](MnemeParser::FromItemContext* item) {
-    syntax::TableReference reference{read_relation(item->relation()), {}};
-    if (item->name()) reference.alias = read_name(item->name());
-    return reference;
-  };
-  if (context->fromItem()) operation.tables.push_back(table(context->fromItem()));
-  for (auto* rest : context->fromRest()) {
-    operation.tables.push_back(table(rest->fromItem()));
-    if (rest->expression()) operation.conditions.push_back(read_expression(rest->expression()));
-  }
-  if (context->where) operation.conditions.push_back(read_expression(context->where));
-  for (auto* key : context->group) operation.groups.push_back(read_expression(key));
-  if (context->having) operation.having = read_expression(context->having);
-  for (auto* item : context->orderItem()) {
-    operation.order.push_back(read_order_item(item));
-    if (operation.order.back().nulls_first) {
-      refuse_as(sqlstate::kNotSupported, location(item->IDENTIFIER(0)->getSymbol()),
-                "NULLS FIRST and NULLS LAST are not supported: NULLs come last, and first under DESC, as by "
-                "default");
-    }
-  }
-  for (auto* limit : context->limit()) {
-    if (operation.limit) refuse(location(limit), "LIMIT is written twice in one statement");
-    if (!limit->expression()) refuse(location(limit), "LIMIT ALL limits nothing; leave it out");
-    operation.limit = read_expression(limit->expression());
-  }
-  for (auto* offset : context->offset()) {
-    if (operation.offset) refuse(location(offset), "OFFSET is written twice in one statement");
-    operation.offset = read_expression(offset->expression());
-  }
-  for (auto* lock : context->forUpdate()) {
-    std::vector<std::string> tables;
-    for (const syntax::TableReference& each : operation.tables)
-      tables.push_back((each.alias.empty() ? each.table : each.alias).text);
-    operation.for_update = read_lock(lock, tables);
-  }
-  return operation;
-}
-
 syntax::Operation StatementReader::query(MnemeParser::QueryContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kSelect, context);
   operation.query = std::make_shared<const syntax::Query>(read_query(context));
@@ -147,9 +95,22 @@ syntax::Operation StatementReader::query(MnemeParser::QueryContext* context) {
   return operation;
 }
 
+syntax::Operation StatementReader::query_of_procedure(MnemeParser::QueryContext* context) {
+  syntax::Operation operation = query(context);
+  if (std::optional<syntax::Operation> plain = plain_select(operation, true)) {
+    plain->query = std::move(operation.query);
+    operation = *std::move(plain);
+  }
+  if (context->selectCore()) {
+    for (auto* into : context->selectCore()->into()) read_into(into, operation);
+  }
+  if (context->queryTail()->into()) read_into(context->queryTail()->into(), operation);
+  return operation;
+}
+
 syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kInsert, context);
-  read_with_of(context->with(), operation);
+  if (context->with()) operation.with = read_with(context->with(), operation.recursive);
   operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->name()) operation.tables[0].alias = read_name(context->name());
   if (context->nameList()) {
@@ -181,15 +142,6 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   return operation;
 }
 
-void StatementReader::read_with_of(MnemeParser::WithContext* context, syntax::Operation& operation) const {
-  if (!context) return;
-  if (!rows_go_to_user_) {
-    refuse_as(sqlstate::kNotSupported, location(context),
-              "WITH is not supported; use SELECT ... INTO variables first, and the variables here");
-  }
-  operation.with = read_with(context, operation.recursive);
-}
-
 syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* context) {
   expect_word(context->IDENTIFIER(0), {"conflict"});
   syntax::OnConflict conflict;
@@ -212,15 +164,11 @@ syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* 
 
 syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kUpdate, context);
-  read_with_of(context->with(), operation);
+  if (context->with()) operation.with = read_with(context->with(), operation.recursive);
   operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->name()) operation.tables[0].alias = read_name(context->name());
   for (auto* item : context->setItem()) read_set_item(item, operation);
   for (auto* item : context->tableItem()) operation.from.push_back(read_table_item(item));
-  if (!rows_go_to_user_ && !operation.from.empty()) {
-    refuse_as(sqlstate::kNotSupported, operation.from[0].where,
-              "UPDATE ... FROM is not supported; use SELECT ... INTO variables first, or a FOR loop");
-  }
   if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
   read_returning(context->returning(), operation);
   return operation;
@@ -228,14 +176,10 @@ syntax::Operation StatementReader::update(MnemeParser::UpdateContext* context) {
 
 syntax::Operation StatementReader::delete_rows(MnemeParser::DeleteRowsContext* context) {
   syntax::Operation operation = begin(ir::OperationKind::kDelete, context);
-  read_with_of(context->with(), operation);
+  if (context->with()) operation.with = read_with(context->with(), operation.recursive);
   operation.tables.push_back({read_relation(context->relation()), {}});
   if (context->name()) operation.tables[0].alias = read_name(context->name());
   for (auto* item : context->tableItem()) operation.from.push_back(read_table_item(item));
-  if (!rows_go_to_user_ && !operation.from.empty()) {
-    refuse_as(sqlstate::kNotSupported, operation.from[0].where,
-              "DELETE ... USING is not supported; use SELECT ... INTO variables first, or a FOR loop");
-  }
   if (context->expression()) operation.conditions.push_back(read_expression(context->expression()));
   read_returning(context->returning(), operation);
   return operation;

@@ -112,6 +112,9 @@ class QueryReader {
   }
 
   static void read_tail(MnemeParser::QueryTailContext* context, Query& query) {
+    const antlr4::tree::ParseTree* around = context->parent->parent;
+    if (context->into() && dynamic_cast<const MnemeParser::StatementContext*>(around) == nullptr)
+      refuse_into(context->into());
     for (auto* item : context->orderItem()) query.order.push_back(read_order_item(item));
     const auto once = [](bool written, antlr4::ParserRuleContext* again, std::string_view what) {
       if (written) refuse(location(again), "multiple {} clauses not allowed", what);
@@ -167,12 +170,13 @@ class QueryReader {
   static SelectCore core(MnemeParser::SelectCoreContext* context) {
     SelectCore core;
     core.where = location(context);
-    // The command's own INTO has been read by then (into_of()).
-    const bool is_of_command = dynamic_cast<MnemeParser::CommandContext*>(context->parent->parent) != nullptr;
-    if (context->into() && !is_of_command) {
-      refuse(location(context->into()),
-             "INTO fills a procedure's variables, and there is none around this statement; leave it out");
-    }
+    // The INTO of a command, and of a procedure's statement, is read where these are.
+    const antlr4::tree::ParseTree* around = context->parent->parent;
+    const bool is_of_statement = dynamic_cast<const MnemeParser::StatementContext*>(around) != nullptr;
+    const bool is_of_command = dynamic_cast<const MnemeParser::CommandContext*>(around) != nullptr;
+    if (context->PERFORM() && !is_of_statement)
+      refuse(location(context), "PERFORM begins a statement of a procedure; write SELECT");
+    if (!context->into().empty() && !is_of_command && !is_of_statement) refuse_into(context->into(0));
     if (auto* distinct = context->distinct()) {
       core.distinct = true;
       for (auto* expr : distinct->expression()) core.distinct_on.push_back(read_expression(expr));

@@ -51,7 +51,8 @@ syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
 // An argument of a call, which may have its parameter's name before it.
 syntax::Expr read_argument(MnemeParser::ArgumentContext* context);
 syntax::Expr read_primary(MnemeParser::PrimaryContext* context);
-// A query of a session.
+// INTO where there is no variable.
+[[noreturn]] void refuse_into(MnemeParser::IntoContext* context);
 syntax::Query read_query(MnemeParser::QueryContext* context);
 std::shared_ptr<const syntax::Query> read_query(MnemeParser::NestedQueryContext* context);
 std::shared_ptr<const syntax::Query> read_query(MnemeParser::SelectQueryContext* context);

@@ -24,6 +24,24 @@ syntax::Name loop_label(MnemeParser::LabelContext* context) {
   return context ? read_label(context->labelName()) : syntax::Name();
 }
 
+// SELECT * FROM (query) AS "the rows" (name)
+std::shared_ptr<const syntax::Query> with_column_named(const syntax::Query& query, const std::string& name) {
+  auto named = std::make_shared<syntax::Query>();
+  named->where = named->first.where = query.where;
+  named->text = query.text;
+  syntax::SelectCore& core = named->first.select.emplace();
+  core.where = query.where;
+  core.items.push_back({.star = true, .qualifier = {}, .expr = {}, .alias = {}});
+  core.items[0].expr.where = query.where;
+  syntax::FromItem& from = core.from.emplace_back();
+  from.kind = syntax::FromItem::Kind::kQuery;
+  from.where = query.where;
+  from.alias = {"the rows", query.where};
+  from.column_aliases = {{name, query.where}};
+  from.query = std::make_shared<const syntax::Query>(query);
+  return named;
+}
+
 }  // namespace
 
 syntax::Expr StatementReader::expression_before(size_t end, std::string_view word,
@@ -91,7 +109,7 @@ Statement StatementReader::for_range(MnemeParser::ForRangeStatementContext* cont
 }
 
 Statement StatementReader::for_query(MnemeParser::ForQueryStatementContext* context) {
-  Statement statement = operation_statement(StatementKind::kForQuery, select(context->select()));
+  Statement statement = operation_statement(StatementKind::kForQuery, query_of_procedure(context->query()));
   if (!statement.operation->into.empty()) {
     refuse(statement.operation->where,
            "INTO has no place in a FOR loop's query; the loop's own variables take the rows");
@@ -182,17 +200,23 @@ Statement StatementReader::statement(MnemeParser::StatementContext* context) {
     result.kind = StatementKind::kCall;
     result.name = read_relation(call->callProcedure()->relation());
     for (auto* argument : call->callProcedure()->argument()) result.args.push_back(read_argument(argument));
-  } else if (auto* perform = dynamic_cast<MnemeParser::PerformStatementContext*>(context)) {
-    result =
-        operation_statement(StatementKind::kPerform, select_rest(perform->selectRest(), perform, nullptr));
-  } else if (auto* selection = dynamic_cast<MnemeParser::SelectStatementContext*>(context)) {
-    result = operation_statement(StatementKind::kOperation, select(selection->select()));
+  } else if (auto* selection = dynamic_cast<MnemeParser::QueryStatementContext*>(context)) {
+    auto* core = selection->query()->selectCore();
+    const bool performs = core != nullptr && core->PERFORM() != nullptr;
+    result = operation_statement(performs ? StatementKind::kPerform : StatementKind::kOperation,
+                                 query_of_procedure(selection->query()));
+    if (performs && !result.operation->into.empty())
+      refuse(result.operation->where, "PERFORM drops its rows; write SELECT where INTO is to take one");
   } else if (auto* insertion = dynamic_cast<MnemeParser::InsertStatementContext*>(context)) {
     result = operation_statement(StatementKind::kOperation, insert(insertion->insert()));
   } else if (auto* change = dynamic_cast<MnemeParser::UpdateStatementContext*>(context)) {
     result = operation_statement(StatementKind::kOperation, update(change->update()));
   } else if (auto* removal = dynamic_cast<MnemeParser::DeleteStatementContext*>(context)) {
     result = operation_statement(StatementKind::kOperation, delete_rows(removal->deleteRows()));
+  } else if (auto* merge = dynamic_cast<MnemeParser::MergeStatementContext*>(context)) {
+    refuse_as(sqlstate::kNotSupported, location(merge),
+              "MERGE is not supported in a procedure; use UPDATE ... FROM, DELETE ... USING and "
+              "INSERT ... SELECT");
   }
   result.where = location(context);
   return result;
@@ -249,30 +273,25 @@ syntax::Block StatementReader::sql_body(MnemeParser::SqlBodyContext* context, bo
   result.where = where;
   if (made.kind == ir::OperationKind::kSelect) {
     std::optional<syntax::Operation> plain = plain_select(made);
-    if (!plain || (has_result && (plain->items.size() != 1 || plain->items[0].star))) {
-      refuse_as(
-          sqlstate::kNotSupported, where,
-          "a function in LANGUAGE sql is one SELECT of one value, in a form that procedures have, or one "
-          "INSERT, UPDATE or DELETE; write it in plpgsql");
-    }
-    const bool is_value =
-        plain->tables.empty() && plain->conditions.empty() && !plain->limit && !plain->offset;
+    const bool is_value = plain && plain->tables.empty() && plain->conditions.empty() && !plain->limit &&
+                          !plain->offset && plain->items.size() == 1 && !plain->items[0].star;
     if (has_result && is_value) {
       result.expr = plain->items[0].expr;
       block.statements.push_back(std::move(result));
       return block;
     }
-    made = *std::move(plain);
-  } else if (!made.from.empty() || made.query) {
-    refuse_as(sqlstate::kNotSupported, where,
-              "a function in LANGUAGE sql changes one table; write it in plpgsql");
+    if (plain && !(has_result && (plain->items.size() != 1 || plain->items[0].star))) {
+      plain->query = made.query;
+      made = *std::move(plain);
+    }
+    if (has_result) made.query = with_column_named(*made.query, "value");
   }
-  if (has_result && made.items.empty()) {
+  if (has_result && made.items.empty() && !made.query) {
     refuse_as("42P13", where, "return type mismatch in function: the last statement returns no value");
   }
-  syntax::Statement statement = operation_statement(
-      made.items.empty() || has_result ? StatementKind::kOperation : StatementKind::kPerform,
-      std::move(made));
+  const bool performs = !has_result && (made.kind == ir::OperationKind::kSelect || !made.items.empty());
+  syntax::Statement statement =
+      operation_statement(performs ? StatementKind::kPerform : StatementKind::kOperation, std::move(made));
   statement.where = where;
   if (has_result) {
     // No name of the user's holds a blank.
@@ -281,7 +300,7 @@ syntax::Block StatementReader::sql_body(MnemeParser::SqlBodyContext* context, bo
     value.type.base = "record";
     value.type.where = where;
     block.declarations.push_back(std::move(value));
-    statement.operation->items[0].alias = {"value", where};
+    if (!statement.operation->items.empty()) statement.operation->items[0].alias = {"value", where};
     statement.operation->into.push_back({{"sql result", where}, {}});
     result.expr = syntax::reference("sql result", "value", where);
   }

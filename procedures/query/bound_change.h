@@ -46,10 +46,6 @@ struct BoundChange {
   std::span<const ResultColumn> columns() const { return returned ? returned->columns : each.columns; }
 };
 
-// Returns whether a statement that was refused so may be accepted as a query, which has functions that
-// procedures lack and shows numbers whatever their digits are.
-bool may_be_of_queries(const SourceError& error);
-
 // `parameters` and `given`: as bind_select() has them. `in_with`: it is a table of WITH itself.
 // Throws SourceError.
 std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::Operation& operation,

@@ -236,7 +236,8 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
     step.lookup.where = item.where;
     add_columns(item, step, columns);
     tables_.push_back({table->id, step.slots});
-    binder_.bound_.reads_tables = true;
+    std::vector<TableId>& read = binder_.bound_.tables;
+    if (std::ranges::find(read, table->id) == read.end()) read.push_back(table->id);
     return;
   }
   const std::optional<uint32_t> provided =

@@ -300,8 +300,8 @@ struct BoundQueries {
   std::vector<uint32_t> given_read;  // the given tables that it reads
   // Constant parts that raise, as PostgreSQL has them raise before it looks at any row.
   std::vector<ir::Expr> raising;
-  bool reads_tables = false;  // of the database, not only what describes it
-  bool makes_rows = false;    // by functions, as many as their arguments say
+  std::vector<TableId> tables;  // of the database, those that it reads
+  bool makes_rows = false;      // by functions, as many as their arguments say
 };
 
 }  // namespace mneme::query

@@ -35,6 +35,7 @@ void BoundStatement::bind(const Program& program) {
   CHECK(command_->kind == syntax::Command::Kind::kCall);
   call_ = bind_call(program, *command_, parameters_);
   const ir::Procedure& callee = program.procedure(call_->callee);
+  calls_any_query_ = callee.has_any_query();
   columns_.clear();
   for (const ir::Parameter& parameter : callee.parameters) {
     const ir::Variable& variable = callee.variables[parameter.variable.value];
@@ -96,6 +97,7 @@ void BoundStatement::bind_function_call(const Program& program, const syntax::Co
   const bool is_table = !command_->operation->query->first.select->from.empty();
   call_ = bind_call(program, call, parameters_);
   const ir::Procedure& callee = program.procedure(call_->callee);
+  calls_any_query_ = callee.has_any_query();
   columns_.clear();
   for (const ir::Parameter& parameter : callee.parameters) {
     const ir::Variable& variable = callee.variables[parameter.variable.value];

@@ -46,15 +46,15 @@ class BoundStatement {
 
   // Returns whether it looks at rows of the database's tables, or may.
   bool touches_rows() const {
-    if (select_) return select_->queries.reads_tables || with_;
+    if (select_) return !select_->queries.tables.empty() || with_;
     return !query_ || !query_->procedure.operations[0].access.empty();
   }
 
   // Returns whether it is a query of a form that procedures lack, over the database's rows or those that
-  // functions make.
+  // functions make, or calls a procedure that has one.
   bool may_take_long() const {
-    return change_ != nullptr || block_ != nullptr || with_ != nullptr ||
-           (select_ && (select_->queries.reads_tables || select_->queries.makes_rows));
+    return change_ != nullptr || block_ != nullptr || with_ != nullptr || calls_any_query_ ||
+           (select_ && (!select_->queries.tables.empty() || select_->queries.makes_rows));
   }
 
   // One of the five is there; the others return nullptr.
@@ -94,6 +94,7 @@ class BoundStatement {
   std::unique_ptr<BoundChange> change_;
   std::unique_ptr<BoundWith> with_;
   std::optional<BoundCall> call_;
+  bool calls_any_query_ = false;
   std::unique_ptr<BoundBlock> block_;
 };
 

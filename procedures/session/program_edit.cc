@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "procedures/binder/renumbering.h"
+#include "procedures/interpreter/any_query.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"
 
@@ -18,7 +19,8 @@ using syntax::Definition;
 
 bool uses_table(const ir::Procedure& procedure, TableId table) {
   return std::ranges::any_of(procedure.operations, [&](const ir::Operation& operation) {
-    return std::ranges::any_of(operation.access,
+    return (operation.any_query && operation.any_query->reads(table)) ||
+           std::ranges::any_of(operation.access,
                                [&](const ir::TableAccess& access) { return access.table == table; });
   });
 }
@@ -135,10 +137,13 @@ std::unique_ptr<Program> ProgramEdit::changed(Catalog catalog, Pieces pieces, co
       if (gone && gone->value == former) ++former;
       const ProcedureId id{static_cast<uint32_t>(next->procedures.size())};
       const size_t here = next->source.lines();
+      // A query's plan has numbers that nothing changes.
+      const bool is_anew =
+          binds[former] != 0 || (!numbers.is_same() && program_.procedures[former].has_any_query());
       std::shared_ptr<const BoundProcedure> bound =
-          binds[former] != 0 ? bind_one(catalog, piece->text, here, id, find)
-                             : renumbered(program_.procedures.shared(former), numbers, id,
-                                          static_cast<int64_t>(here) - static_cast<int64_t>(lines[former]));
+          is_anew ? bind_one(catalog, piece->text, here, id, find)
+                  : renumbered(program_.procedures.shared(former), numbers, id,
+                               static_cast<int64_t>(here) - static_cast<int64_t>(lines[former]));
       for (const IndexId index : bound->ordered) ordered[index.value] = 1;
       next->procedures.push_back(std::move(bound));
       ++former;

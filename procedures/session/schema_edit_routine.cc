@@ -14,7 +14,9 @@ std::unique_ptr<Program> SchemaEdit::create_routine(const syntax::Definition& ma
   const ir::Procedure* former = program_.find_procedure(name);
   std::unique_ptr<Program> program = former == nullptr ? with_one_more(made) : replace(*former, made);
   const ir::Procedure& present = *program->find_procedure(name);
-  if (present.is_logged_by_rows() && present.by_chance.find("EXCEPTION") != std::string::npos) {
+  const bool is_of_choice =
+      present.by_chance.find("EXCEPTION") != std::string::npos || present.has_any_query();
+  if (present.is_logged_by_rows() && is_of_choice) {
     notify(fmt::format("calls of {} are logged by the rows that they change: {}", present.name,
                        present.by_chance));
   }
