@@ -33,6 +33,7 @@ bool converts_implicitly(const Type& from, const Type& to) {
       case TypeKind::kBigInt:
         return 2;
       case TypeKind::kNumeric:
+      case TypeKind::kDecimal:
         return 3;
       case TypeKind::kReal:
         return 4;

@@ -332,7 +332,9 @@ Expr ExpressionBinder::bind_like(const syntax::Expr& expr) {
     if (!is_unknown(text) && !text.type.is_string())
       refuse_as(sqlstate::kUndefinedFunction, text.where, "LIKE compares strings, and this is of type {}",
                 to_string(text.type));
-    text = convert_to_text(std::move(text));
+    // The blanks that fill up what is compared count, as PostgreSQL's bpchar ~~ text has it.
+    text = args.empty() && text.type.kind == TypeKind::kChar ? convert_to_output(std::move(text), "this text")
+                                                             : convert_to_text(std::move(text));
     if (expr.ignores_case && expr.kind == syntax::ExprKind::kLike) {
       Expr lower = make(ExprKind::kFunction, text_type(), text.where);
       lower.function = ir::Function::kLower;

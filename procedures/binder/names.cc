@@ -406,7 +406,7 @@ ir::Expr convert_for_variable(const Names& names, VariableId variable, ir::Expr 
   if (is_parameter) check_parameter_takes(names, variable, expr);
   ir::Expr value = convert_for_assignment(std::move(expr), type, names.name_of(variable));
   if (is_parameter && value.kind == ir::ExprKind::kCast && !value.explicit_cast &&
-      type.kind == TypeKind::kVarchar)
+      (type.kind == TypeKind::kVarchar || value.args[0].type.kind == TypeKind::kDecimal))
     value.whole_cast = true;
   return value;
 }

@@ -23,7 +23,8 @@ using syntax::JoinKind;
 
 namespace {
 
-constexpr size_t kMostTables = 64;  // of one statement
+constexpr size_t kMostTables = 512;  // of one statement, with those of its views
+constexpr size_t kMostSteps = 64;    // of one FROM
 
 // Calls visit for each slot that the expression names.
 template <typename Visit>
@@ -119,8 +120,9 @@ void SelectBinder::bind_from_item(const FromItem& item, FromPlan& plan, Conditio
 }
 
 void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
-  if (++binder_.tables_ > kMostTables) {
-    refuse_as(sqlstate::kTooComplex, item.where, "more than {} tables in one statement are not supported",
+  if (++binder_.tables_ > kMostTables || plan.steps.size() >= kMostSteps) {
+    refuse_as(sqlstate::kTooComplex, item.where,
+              "more than {} tables in one FROM, or {} in one statement, are not supported", kMostSteps,
               kMostTables);
   }
   const syntax::Name& name = item.alias.empty() ? item.name : item.alias;

@@ -182,7 +182,8 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   allows_aggregates_ = true;
   name_windows(core);
   allows_windows_ = true;
-  bind_items(core, keeps_unknown);
+  // DISTINCT compares literals without a type as texts, whatever a UNION around it has beside them.
+  bind_items(core, keeps_unknown && !(core.distinct && core.distinct_on.empty()));
   allows_windows_ = false;
   const bool has_set_items = !set_items_.empty();
   add_set_items();

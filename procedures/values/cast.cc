@@ -76,12 +76,20 @@ bool double_to_numeric(const Type& from, const Type& to, double value, Arena& ar
   return fit_numeric(to, number, arena, result, error);
 }
 
-bool to_numeric(const Type& from, const Type& to, const Value& value, Arena& arena, Value& result,
-                SqlError& error) {
+// `is_whole`: a number whose digits at hand would be rounded is refused.
+bool to_numeric(const Type& from, const Type& to, bool is_whole, const Value& value, Arena& arena,
+                Value& result, SqlError& error) {
   if (from.is_floating()) return double_to_numeric(from, to, value.as_double(), arena, result, error);
   int128 number = from.is_integer() ? int128{value.as_int()} : value.as_numeric();
+  const int128 given = number;
   if (!rescale(number, scale_of(from, value), to.scale, number)) {
     return fail(error, arena, sqlstate::kOutOfRange, "numeric field overflow");
+  }
+  int128 back = 0;
+  if (is_whole && (!rescale(number, to.scale, scale_of(from, value), back) || back != given)) {
+    return fail(error, arena, sqlstate::kOutOfRange,
+                "value would be rounded for a parameter of type numeric({},{}); round it first", to.precision,
+                to.scale);
   }
   return fit_numeric(to, number, arena, result, error);
 }
@@ -150,7 +158,8 @@ bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value&
   if (to.is_integer()) return to_integer(from, to, value, arena, result, error);
   switch (to.kind) {
     case TypeKind::kNumeric:
-      return to_numeric(from, to, value, arena, result, error);
+      return to_numeric(from, to, from.kind == TypeKind::kDecimal && too_long == TooLong::kRefuse, value,
+                        arena, result, error);
     case TypeKind::kDouble:
       result = from.is_floating()  ? value
                : from.is_integer() ? Value::of_double(static_cast<double>(value.as_int()))

@@ -45,13 +45,17 @@ class QueryGenerator : RandomQueries {
   Scenario scenario() {
     Scenario steps;
     for (size_t i = 1; i <= 3; ++i) steps.push_back({Step::Kind::kTable, create_query_table(i), false, ""});
+    steps.push_back(
+        {Step::Kind::kTable, Fixed{"CREATE TABLE seen (number INT PRIMARY KEY, value TEXT)"}, false, ""});
     const std::vector<TableShape> bases = tables_;
     if (chance(50)) steps.push_back({Step::Kind::kIndex, Fixed{"CREATE INDEX t2_k ON t2 (k)"}, false, ""});
     for (size_t i = 1; i <= 2; ++i) steps.push_back({Step::Kind::kIndex, create_view(i), false, ""});
     for (const TableShape& table : bases) steps.push_back({Step::Kind::kRows, fill(table), false, ""});
     for (size_t i = 40 + below(20); i > 0; --i) {
-      steps.push_back(chance(85) ? query_statement() : change_statement());
+      const size_t kind = below(100);
+      steps.push_back(kind < 20 ? block(i) : kind < 88 ? query_statement() : change_statement());
     }
+    steps.push_back({Step::Kind::kTableAtEnd, Fixed{"SELECT * FROM seen"}, false, ""});
     for (const TableShape& table : bases) {
       steps.push_back({Step::Kind::kTableAtEnd, Fixed{"SELECT * FROM " + table.name}, false, ""});
     }

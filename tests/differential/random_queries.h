@@ -95,15 +95,53 @@ class RandomQueries : protected QueryExpressions {
   }
 
   Step change_statement() {
-    begin_statement();
     Step step;
-    const TableShape table = base_table();
-    const size_t kind = below(10);
-    step.sql = kind < 4 ? insert_rows(table) : kind < 8 ? update_rows(table) : delete_rows(table);
+    step.sql = change();
+    return step;
+  }
+
+  // A change, or a query whose rows are written down in the table seen, as a procedure's body does it.
+  // `number`: of the block.
+  Step block(size_t number) {
+    Step step;
+    if (chance(45)) {
+      step.sql = Fixed{"DO $$ BEGIN @; END $$", {change()}};
+      return step;
+    }
+    begin_statement();
+    Types types;
+    Strings names;
+    Strings texts;
+    for (size_t i = 1 + below(3); i > 0; --i) {
+      types.push_back(calm_type());
+      names.push_back(fmt::format("c{}", i));
+      texts.push_back(fmt::format("CAST(c{} AS TEXT)", i));
+    }
+    Node with = chance(18) ? with_clause() : Fixed{""};
+    Node body = query(types);
+    const std::string text = fmt::format("concat_ws('|', {})", fmt::join(texts, ", "));
+    const std::string from = fmt::format("FROM (@) AS q({}) WHERE n > 0", fmt::join(names, ", "));
+    const std::string declared =
+        fmt::format("DO $$ DECLARE r RECORD; n INT := {}; t TEXT; BEGIN ", number * 1000);
+    step.sql =
+        chance(60)
+            ? Fixed{declared + "FOR r IN @SELECT " + text + " AS f " + from +
+                        " ORDER BY f LOOP n := n + 1; INSERT INTO seen VALUES (n, r.f); END LOOP; END $$",
+                    {std::move(with), std::move(body)}}
+            : Fixed{declared + "@SELECT max(" + text + "), count(*) + n INTO t, n " + from +
+                        "; INSERT INTO seen VALUES (n, t); END $$",
+                    {std::move(with), std::move(body)}};
     return step;
   }
 
  private:
+  Node change() {
+    begin_statement();
+    const TableShape table = base_table();
+    const size_t kind = below(10);
+    return kind < 4 ? insert_rows(table) : kind < 8 ? update_rows(table) : delete_rows(table);
+  }
+
   void begin_statement() {
     scopes_.clear();
     queries_left_ = 1 + below(5);

@@ -26,6 +26,7 @@ CALL formatted(1.5, NULL);
 CALL formatted(1234.5, NULL);
 CALL formatted(NULL, NULL);
 CREATE PROCEDURE divided(p numeric(10,2), q int, INOUT n numeric(10,3)) LANGUAGE plpgsql AS $$ DECLARE half numeric(12,4); BEGIN half := p / 3; n := round(half / q, 3); END $$;
+CALL divided(6, 2, NULL);
 CREATE PROCEDURE average(p int, INOUT a double precision, INOUT t text) LANGUAGE plpgsql AS $$ BEGIN SELECT avg(bonus), string_agg(name, '+' ORDER BY name) INTO a, t FROM emp WHERE dept = p; END $$;
 CALL average(1, NULL, NULL);
 CALL average(9, 1, 'x');
