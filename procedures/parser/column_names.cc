@@ -53,10 +53,12 @@ ColumnName column_name(const syntax::Expr& expr) {
     case syntax::ExprKind::kExists:
       return {"exists", false};
     case syntax::ExprKind::kScalarQuery: {
-      const auto& select = expr.query->first.select;
-      if (!select || select->items.empty() || select->items[0].star) return {};
-      const std::string name = column_name_of(select->items[0]);
-      return {name, name.empty()};
+      const syntax::QueryPart* part = &expr.query->first;
+      while (part->query) part = &part->query->first;
+      if (!part->select) return {"column1", false};
+      if (part->select->items.empty() || part->select->items[0].star) return {};
+      const std::string name = column_name_of(part->select->items[0]);
+      return {name.empty() ? "?column?" : name, false};
     }
     case syntax::ExprKind::kCast:
     case syntax::ExprKind::kCase: {

@@ -168,7 +168,7 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
     } else if (wanted.is_integer() && arg.type.is_number() && !arg.type.is_integer()) {
       refuse_as(sqlstate::kUndefinedFunction, where, "function {} of {} does not exist; cast it to bigint",
                 name, to_string(arg.type));
-    } else if (wanted.is_number() && arg.type.is_number() && !converts_implicitly(arg.type, wanted)) {
+    } else if (wanted.is_exact() && arg.type.is_floating()) {
       refuse_as(sqlstate::kUndefinedFunction, where, "function {} of {} does not exist; cast it to numeric",
                 name, to_string(arg.type));
     } else if (wanted.kind != arg.type.kind) {

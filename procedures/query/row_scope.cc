@@ -60,8 +60,13 @@ std::optional<Expr> RowScope::find_outside(const std::string& qualifier, const s
   if (outer_ == nullptr) return std::nullopt;
   std::optional<Expr> outside =
       sees_beside_ ? outer_->find(qualifier, name, where) : outer_->find_outside(qualifier, name, where);
-  if (!outside || outside->kind == ExprKind::kVariable) return outside;
+  if (!outside) return outside;
   outside->where = where;
+  // What the query around this one has from outside is from outside here, too: else this query would be taken
+  // for one that depends on nothing. A part that sees no column of its own runs with what is around it.
+  const bool is_own =
+      outside->kind == ExprKind::kVariable && (!sees_beside_ || !outer_->is_captured(outside->variable));
+  if (is_own) return outside;
   return capture(*std::move(outside));
 }
 

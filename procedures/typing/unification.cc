@@ -232,9 +232,6 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     } else if (common->kind == type.kind &&
                (type.kind == TypeKind::kInterval || type.kind == TypeKind::kTime)) {
       common->precision = 0;
-    } else if ((common->kind == TypeKind::kInterval && type.kind == TypeKind::kTime) ||
-               (common->kind == TypeKind::kTime && type.kind == TypeKind::kInterval)) {
-      common = Type{.kind = TypeKind::kInterval};
     } else if (common->kind != type.kind || common->is_string()) {
       std::string word(construct);
       std::ranges::transform(word, word.begin(), [](char c) {

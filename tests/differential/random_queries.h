@@ -122,15 +122,14 @@ class RandomQueries : protected QueryExpressions {
     const std::string text = fmt::format("concat_ws('|', {})", fmt::join(texts, ", "));
     const std::string from = fmt::format("FROM (@) AS q({}) WHERE n > 0", fmt::join(names, ", "));
     const std::string declared =
-        fmt::format("DO $$ DECLARE r RECORD; n INT := {}; t TEXT; BEGIN ", number * 1000);
-    step.sql =
-        chance(60)
-            ? Fixed{declared + "FOR r IN @SELECT " + text + " AS f " + from +
-                        " ORDER BY f LOOP n := n + 1; INSERT INTO seen VALUES (n, r.f); END LOOP; END $$",
-                    {std::move(with), std::move(body)}}
-            : Fixed{declared + "@SELECT max(" + text + "), count(*) + n INTO t, n " + from +
-                        "; INSERT INTO seen VALUES (n, t); END $$",
-                    {std::move(with), std::move(body)}};
+        fmt::format("DO $$ DECLARE found_row RECORD; n INT := {}; t TEXT; BEGIN ", number * 1000);
+    step.sql = chance(60) ? Fixed{declared + "FOR found_row IN @SELECT " + text + " AS f " + from +
+                                      " ORDER BY f LOOP n := n + 1; INSERT INTO seen VALUES (n, "
+                                      "found_row.f); END LOOP; END $$",
+                                  {std::move(with), std::move(body)}}
+                          : Fixed{declared + "@SELECT max(" + text + "), count(*) + n INTO t, n " + from +
+                                      "; INSERT INTO seen VALUES (n, t); END $$",
+                                  {std::move(with), std::move(body)}};
     return step;
   }
 

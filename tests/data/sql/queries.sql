@@ -134,3 +134,12 @@ SELECT a.id FROM dept a FULL JOIN LATERAL (SELECT id AS x FROM emp WHERE dept = 
 SELECT a.id FROM dept a RIGHT JOIN generate_series(1, a.id) g ON true;
 SELECT a.id, c.x FROM dept a RIGHT JOIN (emp b CROSS JOIN LATERAL (SELECT b.id AS x) c) ON a.id = b.dept ORDER BY 1, 2;
 SELECT pg_typeof(nullif(name, 'ann')), pg_typeof(nullif(name, name)), pg_typeof(nullif(code, name)), pg_typeof(nullif(name, code)), pg_typeof(coalesce(name, 'a')), pg_typeof(CASE WHEN true THEN 'a'::text ELSE name END), pg_typeof(CASE WHEN true THEN name ELSE 'a'::text END) FROM emp WHERE id = 1;
+SELECT e.id, (SELECT count(*) FROM dept x WHERE 3 >= (SELECT min(0) FROM sale s WHERE e.salary > 3000)) FROM emp e ORDER BY e.id;
+SELECT e.id, (SELECT (SELECT e.name FROM dept d LIMIT 1) FROM sale s LIMIT 1) FROM emp e ORDER BY e.id;
+SELECT e.id, (SELECT count(*) FROM dept x WHERE EXISTS (SELECT 1 FROM sale s WHERE e.id = s.emp)) FROM emp e ORDER BY e.id;
+SELECT e.id, (SELECT count(*) FROM dept x WHERE EXISTS (SELECT 1 FROM sale s WHERE e.id = s.emp AND EXISTS (SELECT 1 FROM dept d WHERE d.id = e.dept))) FROM emp e ORDER BY e.id;
+SELECT e.id, (SELECT sum(q.n) FROM (SELECT count(*) AS n FROM dept d WHERE d.id = ANY (SELECT s.day FROM sale s WHERE s.emp = e.id) UNION ALL SELECT (SELECT max(s.day) FROM sale s WHERE s.emp = e.id)) q) FROM emp e ORDER BY e.id;
+SELECT e.id, l.n FROM emp e, LATERAL (SELECT count(*) AS n FROM dept d WHERE EXISTS (SELECT 1 FROM sale s WHERE s.emp = e.id)) l ORDER BY e.id;
+SELECT (VALUES (1)), ((SELECT 2 AS two) UNION ALL (SELECT 3) ORDER BY 1 LIMIT 1), CAST((SELECT 4) AS text);
+SELECT TIME '00:00' UNION SELECT INTERVAL '1 hour';
+SELECT coalesce(TIME '00:00', INTERVAL '1 hour');
