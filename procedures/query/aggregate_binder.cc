@@ -233,30 +233,10 @@ void SelectBinder::bind_filter(const syntax::Expr& call, Aggregate& aggregate) {
   in_aggregate_ = in_aggregate;
 }
 
-// The columns of queries around this one that the aggregate names, where it names none of this one: SQL makes
-// it an aggregate of the innermost of those queries.
-std::vector<VariableId> SelectBinder::outer_columns(const Aggregate& aggregate) const {
-  bool names_own = false;
-  std::vector<VariableId> outer;
-  const auto look = [&](const Expr& whole) {
-    ir::walk(whole, [&](const Expr& part) {
-      names_own |= part.kind == ExprKind::kColumn && part.source == 0;
-      if (part.kind == ExprKind::kVariable && scope_.is_captured(part.variable))
-        outer.push_back(part.variable);
-    });
-  };
-  if (aggregate.argument) look(*aggregate.argument);
-  if (aggregate.separator) look(*aggregate.separator);
-  if (aggregate.filter) look(*aggregate.filter);
-  for (const Expr& grouped : aggregate.grouped) look(grouped);
-  for (const RowOrder& key : aggregate.order) look(key.expr);
-  if (names_own) outer.clear();
-  return outer;
-}
-
 Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
   const std::vector<size_t> captured = scope_.count_captured();
   const bool is_nested = std::exchange(in_aggregate_, true);
+  RowScope::Noting noting(scope_);
   Aggregate aggregate;
   if (call.text == "grouping" && !call.star && !call.args.empty()) {
     aggregate.kind = Aggregate::Kind::kGrouping;
@@ -266,8 +246,11 @@ Expr SelectBinder::bind_aggregate(const syntax::Expr& call) {
     aggregate = bind_aggregate_parts(call);
   }
   in_aggregate_ = is_nested;
-  if (const std::vector<VariableId> outer = outer_columns(aggregate); !outer.empty())
-    return scope_.bind_outside(call, outer, captured);
+  noting.add_to_around();
+  // Where it names columns of queries around this one, and none of this one, SQL makes it an aggregate of the
+  // innermost of those queries; also where they are folded away.
+  const RowScope::Mentions& named = noting.mentions();
+  if (!named.names_own && !named.outer.empty()) return scope_.bind_outside(call, named.outer, captured);
   if (is_nested) refuse_as(sqlstate::kGrouping, call.where, "aggregate function calls cannot be nested");
   if (!allows_aggregates_)
     refuse_as(sqlstate::kGrouping, call.where, "aggregate functions are not allowed in {}", clause_);

@@ -168,7 +168,8 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
     } else if (wanted.is_integer() && arg.type.is_number() && !arg.type.is_integer()) {
       refuse_as(sqlstate::kUndefinedFunction, where, "function {} of {} does not exist; cast it to bigint",
                 name, to_string(arg.type));
-    } else if (wanted.is_exact() && arg.type.is_floating()) {
+    } else if ((wanted.is_exact() && arg.type.is_floating()) ||
+               (wanted.is_number() && arg.type.is_string())) {
       refuse_as(sqlstate::kUndefinedFunction, where, "function {} of {} does not exist; cast it to numeric",
                 name, to_string(arg.type));
     } else if (wanted.kind != arg.type.kind) {

@@ -46,13 +46,18 @@ std::optional<Expr> RowScope::find(const std::string& qualifier, const std::stri
           "or LEFT for a LATERAL reference",
           found->source);
     }
+    if (mentions_ != nullptr) mentions_->names_own = true;
     Expr expr = found->expr;
     expr.where = where;
     return expr;
   }
   if (!qualifier.empty() && has_source(qualifier))
     refuse_as(sqlstate::kUndefinedColumn, where, "column {}.{} does not exist", qualifier, name);
-  return find_outside(qualifier, name, where);
+  std::optional<Expr> outside = find_outside(qualifier, name, where);
+  if (mentions_ != nullptr && outside && outside->kind == ExprKind::kVariable &&
+      is_captured(outside->variable))
+    mentions_->outer.push_back(outside->variable);
+  return outside;
 }
 
 std::optional<Expr> RowScope::find_outside(const std::string& qualifier, const std::string& name,

@@ -61,6 +61,32 @@ class RowScope {
 
   std::optional<ir::Expr> find(const std::string& qualifier, const std::string& name,
                                ir::SourceLocation where);
+  // What find() has found: columns of this query, or what it takes from outside.
+  struct Mentions {
+    bool names_own = false;
+    std::vector<VariableId> outer;
+  };
+  // Notes what is found while it lives.
+  class Noting {
+   public:
+    explicit Noting(RowScope& scope) : scope_(scope), around_(std::exchange(scope.mentions_, &mentions_)) {}
+    ~Noting() { scope_.mentions_ = around_; }
+    Noting(const Noting&) = delete;
+    Noting& operator=(const Noting&) = delete;
+
+    const Mentions& mentions() const { return mentions_; }
+    // Where what was noted is a part of what is noted around it.
+    void add_to_around() {
+      if (around_ == nullptr) return;
+      around_->names_own |= mentions_.names_own;
+      around_->outer.insert(around_->outer.end(), mentions_.outer.begin(), mentions_.outer.end());
+    }
+
+   private:
+    RowScope& scope_;
+    Mentions mentions_;
+    Mentions* const around_;
+  };
   // Looks for the column in the queries around this one, and not in this one.
   std::optional<ir::Expr> find_outside(const std::string& qualifier, const std::string& name,
                                        ir::SourceLocation where);
@@ -90,6 +116,7 @@ class RowScope {
   const bool sees_beside_;
   std::vector<Entry> entries_;
   ScopeOwner* owner_ = nullptr;
+  Mentions* mentions_ = nullptr;
   std::vector<std::pair<VariableId, ir::Expr>> captured_;
 
   bool captures_any(const std::vector<VariableId>& variables) const;

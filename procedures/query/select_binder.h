@@ -136,7 +136,6 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   void bind_aggregate_order(const std::vector<syntax::OrderItem>& order, Aggregate& aggregate);
   void bind_within_group(const syntax::Expr& call, bool is_percentile, Aggregate& aggregate);
   void bind_filter(const syntax::Expr& call, Aggregate& aggregate);
-  std::vector<VariableId> outer_columns(const Aggregate& aggregate) const;
   void group(ir::Expr& expr);
   // What a window is made of, while the SELECT is bound.
   struct WindowParts {

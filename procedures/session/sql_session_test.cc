@@ -75,6 +75,15 @@ class SqlSessionTest : public testing::Test {
   SqlSession other_;
 };
 
+// The query in between takes nothing of its own from the account, and may not be known once for all.
+TEST_F(SqlSessionTest, WhatASubqueryTakesFromFurtherOutIsLookedAtForEachRow) {
+  fill();
+  EXPECT_EQ(sql("INSERT INTO entry VALUES (2, 1, 5), (4, 1, 6)"), "INSERT 0 2");
+  EXPECT_EQ(sql("SELECT a.id, (SELECT count(*) FROM account x WHERE EXISTS (SELECT 1 FROM entry e WHERE "
+                "e.account = a.id)) AS n FROM account a ORDER BY a.id"),
+            "id|n\n1|0\n2|5\n3|0\n4|5\n5|0");
+}
+
 // The first attempt reads a balance that another transaction changes behind it, and raises because of it. The
 // second one inserts both rows, and must not report the former's error.
 TEST_F(SqlSessionTest, TheErrorOfAnAttemptThatReadInconsistentlyIsForgotten) {

@@ -143,3 +143,8 @@ SELECT e.id, l.n FROM emp e, LATERAL (SELECT count(*) AS n FROM dept d WHERE EXI
 SELECT (VALUES (1)), ((SELECT 2 AS two) UNION ALL (SELECT 3) ORDER BY 1 LIMIT 1), CAST((SELECT 4) AS text);
 SELECT TIME '00:00' UNION SELECT INTERVAL '1 hour';
 SELECT coalesce(TIME '00:00', INTERVAL '1 hour');
+SELECT e.id FROM emp e WHERE (SELECT max('a') FILTER (WHERE (TRUE BETWEEN e.active AND FALSE)) FROM generate_series(1, 2) g) IS NULL;
+SELECT e.id FROM emp e WHERE 'a' > ANY (SELECT 'a' FROM sale s GROUP BY s.emp HAVING 'a' = max(e.name || NULL));
+SELECT count(*) FROM emp e GROUP BY e.dept HAVING (SELECT sum(coalesce(4, e.dept))) > 3 ORDER BY 1;
+SELECT trim_scale('5'::text), 1;
+SELECT trim_scale(nullif(NULL, NULL));
