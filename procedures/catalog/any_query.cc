@@ -52,8 +52,8 @@ class PlannedQuery final : public AnyQuery {
 
   Outcome run(const Run& run, FunctionRef<bool(std::span<const Value>)> visit) const override {
     query::QueryRunner runner(run.schema);
-    Outcome outcome = runner.run(queries_, run.variables, run.arrays, run.rows, &kFunctionsAlone, run.sequences,
-                                 run.stop, visit);
+    Outcome outcome = runner.run(queries_, run.variables, run.arrays, run.rows, &kFunctionsAlone,
+                                 run.sequences, run.stop, visit);
     for (std::string_view* text : {&outcome.message, &outcome.detail, &outcome.hint})
       *text = run.texts.copy(*text);
     return outcome;

@@ -1,5 +1,5 @@
-// Any query: a procedure's SELECT of a form, or with functions, that the IR has no words for. It is planned as
-// a session's query is, and runs on the interpreter alone.
+// Any query: a procedure's SELECT of a form, or with functions, that the IR has no words for. It is planned
+// as a session's query is, and runs on the interpreter alone.
 //
 // Flow        binder/any_query_binder.h -> ir::Operation::any_query -> operation_runner.h -> run()
 // Invariants  it reads rows, and changes none. What it finds is not known to the analysis: a procedure that

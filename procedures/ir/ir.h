@@ -162,8 +162,8 @@ struct Expr {
   // kCast to a bounded string: written as CAST or ::, so that what is too long is cut; an assignment's cast
   // refuses it unless only blanks are lost.
   bool explicit_cast = false;
-  // kCast to a varchar(n), or of a number that keeps its own digits, for a parameter: nothing is cut, not even
-  // blanks, and nothing rounded, as PostgreSQL ignores a parameter's modifiers.
+  // kCast to a varchar(n), or of a number that keeps its own digits, for a parameter: nothing is cut, not
+  // even blanks, and nothing rounded, as PostgreSQL ignores a parameter's modifiers.
   bool whole_cast = false;
   // For the binder alone: a numeric or char(n) whose digits after the point, or blanks at the end, depend on
   // the value at hand in PostgreSQL, while here they follow from the type. So its text is refused wherever it

@@ -13,8 +13,8 @@
 
 namespace mneme {
 
-// `too_long`: for what does not fit a bounded string; kRefuse: also for a number that keeps its own digits, and
-// would be rounded.
+// `too_long`: for what does not fit a bounded string; kRefuse: also for a number that keeps its own digits,
+// and would be rounded.
 [[nodiscard]] bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value& value,
                               Arena& arena, Value& result, SqlError& error);
 
