@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kSql = R"sql(
 CREATE TABLE unused (id INT PRIMARY KEY);
-CREATE TABLE item (id INT PRIMARY KEY, price INT NOT NULL);
+CREATE TABLE item (id INT PRIMARY KEY, price INT NOT NULL CHECK (price >= 0));
 CREATE TABLE offer (id INT PRIMARY KEY, item INT NOT NULL, off INT NOT NULL);
 CREATE PROCEDURE most(INOUT n INT) LANGUAGE plpgsql AS $$
 BEGIN
@@ -51,13 +51,14 @@ TEST_F(AnyQueries, OnlyWhatChangesRowsIsLoggedByRows) {
   EXPECT_TRUE(program_->find_procedure("plain")->is_logged_by_call());
 }
 
+// A second change of the item would break its CHECK.
 TEST_F(AnyQueries, ChangesARowThatIsFoundTwiceOnce) {
   Database database(program_->catalog, 1);
   CountingLog log;
   database.attach_log(log, RecordContent::kLogical);
   SqlSession session(*program_, database, WorkerId{0});
   EXPECT_EQ(sql(session, "INSERT INTO item VALUES (1, 100), (2, 50)"), "INSERT 0 2");
-  EXPECT_EQ(sql(session, "INSERT INTO offer VALUES (1, 1, 5), (2, 1, 5), (3, 2, 7)"), "INSERT 0 3");
+  EXPECT_EQ(sql(session, "INSERT INTO offer VALUES (1, 1, 5), (2, 1, 200), (3, 2, 7)"), "INSERT 0 3");
   EXPECT_EQ(sql(session, "CALL take_off()"), "CALL");
   EXPECT_EQ(sql(session, "SELECT price FROM item WHERE id = 1"), "95");
   EXPECT_EQ(sql(session, "SELECT price FROM item WHERE id = 2"), "43");
