@@ -2,7 +2,7 @@
 // change of one row, whose parameters $1, $2 ... are the query's columns.
 //
 // Flow        syntax::Operation -> ChangeParts -> a session's change (query/bound_change.h), or a procedure's
-//             loop (change_of_query_binder.cc)
+//             loop (operation_statements.cc)
 // Errors      refuse() and refuse_as().
 #pragma once
 

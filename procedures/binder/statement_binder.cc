@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
-#include "procedures/parser/plain_query.h"
 #include "procedures/typing/constant_folding.h"
 #include "procedures/typing/conversion.h"
 
@@ -478,122 +477,6 @@ void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements&
   leave.expr = statement.expr ? bind_condition(queries_.hoist(*statement.expr, out))
                               : make_boolean(true, statement.where);
   out.push_back(std::move(leave));
-}
-
-ProcedureBinder::Bound ProcedureBinder::bind_operation_into(const syntax::Operation& operation,
-                                                            OperationBinder::Use use,
-                                                            const std::vector<syntax::Target>& targets,
-                                                            Statements& out) {
-  const bool may_be_any = operation.kind == ir::OperationKind::kSelect && operation.query;
-  if (may_be_any && operation.items.empty()) return bind_any_into(operation, use, targets);
-  try {
-    Bound bound{operations_.bind(operation, use, targets), {}};
-    if (std::optional<ir::Expr> raising = operations_.take_raising())
-      out.push_back(make_raising(std::move(*raising)));
-    return bound;
-  } catch (const SourceError& error) {
-    if (!may_be_any || !may_be_of_queries(error)) throw;
-    (void)operations_.take_raising();
-    try {
-      return bind_any_into(operation, use, targets);
-    } catch (const SourceError& other) {
-      if (may_be_of_queries(other)) throw error;
-      throw;
-    }
-  }
-}
-
-namespace {
-
-// Whether it gives one row of values, and nothing else.
-bool is_values(const syntax::Operation& select) {
-  return select.tables.empty() && !select.items.empty() && select.conditions.empty() &&
-         select.groups.empty() && !select.having && select.order.empty() && !select.limit && !select.offset &&
-         std::ranges::none_of(select.items, &syntax::SelectItem::star);
-}
-
-}  // namespace
-
-void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
-  const syntax::Operation& written = *statement.operation;
-  if (written.kind != ir::OperationKind::kSelect) return bind_change(statement, out);
-  const bool perform = statement.kind == syntax::StatementKind::kPerform;
-  if (is_values(written) && !goes_into_record(written)) return bind_values(statement, out);
-  if (perform && !written.tables.empty()) uncounted_ = statement.where;
-  Statement operation = make_statement(StatementKind::kOperation, statement.where);
-  Bound bound = bind_operation_into(
-      written, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto, written.into, out);
-  operation.operation = bound.id;
-  out.push_back(std::move(operation));
-  std::ranges::move(bound.taken, std::back_inserter(out));
-}
-
-bool ProcedureBinder::goes_into_record(const syntax::Operation& select) const {
-  return select.into.size() == 1 && select.into[0].field.empty() &&
-         names_.get(select.into[0].name).record != nullptr;
-}
-
-// A change that procedures can't say is one of the rows that a query finds.
-void ProcedureBinder::bind_change(const syntax::Statement& statement, Statements& out) {
-  const syntax::Operation& change = *statement.operation;
-  if (!change.with.empty() || !change.from.empty() || (change.query && !plain_select(change, true)))
-    return bind_change_of_query(statement, out);
-  const size_t statements = out.size();
-  const size_t operations = procedure_.operations.size();
-  const bool writes = procedure_.writes;
-  try {
-    return change.query ? bind_insert_of_query(statement, out) : bind_plain_change(statement, out);
-  } catch (const SourceError& error) {
-    if (!may_be_of_queries(error)) throw;
-    (void)operations_.take_raising();
-    out.resize(statements);
-    procedure_.operations.resize(operations);
-    procedure_.writes = writes;
-    try {
-      return bind_change_of_query(statement, out);
-    } catch (const SourceError& other) {
-      if (may_be_of_queries(other)) throw error;
-      throw;
-    }
-  }
-}
-
-void ProcedureBinder::bind_plain_change(const syntax::Statement& statement, Statements& out) {
-  const syntax::Operation& written = *statement.operation;
-  const bool perform = statement.kind == syntax::StatementKind::kPerform;
-  const auto bound = [&](const syntax::Operation& from, Statements& before) {
-    Statement operation = make_statement(StatementKind::kOperation, statement.where);
-    operation.operation =
-        bind_operation_into(from, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
-                            from.into, before)
-            .id;
-    return operation;
-  };
-  if (const auto& conflict = written.on_conflict;
-      conflict && conflict->updates && !written.more_rows.empty()) {
-    refuse_as(sqlstate::kNotSupported, conflict->where,
-              "ON CONFLICT DO UPDATE of several rows is not supported; write an INSERT for each");
-  }
-  if (written.on_conflict || !written.more_rows.empty()) uncounted_ = statement.where;
-  changes_.bind(without_calls(written, out), bound, out);
-  for (const std::vector<syntax::Expr>& row : written.more_rows) {
-    if (!written.into.empty()) {
-      refuse_as(sqlstate::kNotSupported, statement.where,
-                "RETURNING INTO takes one row, and this INSERT makes several; write an INSERT for each");
-    }
-    changes_.bind(without_calls(written.with_row(row), out), bound, out);
-  }
-}
-
-// An INSERT's calls come before it, as it evaluates their arguments once.
-syntax::Operation ProcedureBinder::without_calls(const syntax::Operation& from, Statements& out) {
-  if (from.kind != ir::OperationKind::kInsert) return from;
-  syntax::Operation changed = from;
-  const auto take_out = [&](syntax::Expr& expr) {
-    if (queries_.has_statement_call(expr)) expr = queries_.hoist(expr, out);
-  };
-  for (syntax::Expr& value : changed.values) take_out(value);
-  return changed;
 }
 
 void ProcedureBinder::keep_row_count(Statements& statements) {

@@ -131,7 +131,7 @@ class ProcedureBinder final : private AnyExpressions {
   Bound bind_operation_into(const syntax::Operation& operation, OperationBinder::Use use,
                             const std::vector<syntax::Target>& targets, Statements& out);
 
-  // Queries of any form (any_query_statements.cc).
+  // Queries of any form (operation_statements.cc).
   bool needs_query(const syntax::Expr& expr) override;
   syntax::Expr query_of(const syntax::Expr& expr, Statements& out) override;
   // `into`: returns the variables that take a row's values, of which there may be none.

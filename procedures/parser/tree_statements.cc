@@ -286,7 +286,7 @@ syntax::Block StatementReader::sql_body(MnemeParser::SqlBodyContext* context, bo
     }
     if (has_result) made.query = with_column_named(*made.query, "value");
   }
-  if (has_result && made.items.empty() && !made.query) {
+  if (has_result && made.items.empty() && made.kind != ir::OperationKind::kSelect) {
     refuse_as("42P13", where, "return type mismatch in function: the last statement returns no value");
   }
   const bool performs = !has_result && (made.kind == ir::OperationKind::kSelect || !made.items.empty());

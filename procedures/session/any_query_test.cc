@@ -24,6 +24,10 @@ CREATE PROCEDURE take_off() LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE item i SET price = i.price - o.off FROM offer o WHERE o.item = i.id;
 END $$;
+CREATE PROCEDURE third(INOUT n NUMERIC(8,2)) LANGUAGE plpgsql AS $$
+BEGIN
+  n := n / 3;
+END $$;
 CREATE PROCEDURE plain(p INT) LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE item SET price = price + 1 WHERE id = p;
@@ -62,6 +66,15 @@ TEST_F(AnyQueries, ChangesARowThatIsFoundTwiceOnce) {
   EXPECT_EQ(sql(session, "CALL take_off()"), "CALL");
   EXPECT_EQ(sql(session, "SELECT price FROM item WHERE id = 1"), "95");
   EXPECT_EQ(sql(session, "SELECT price FROM item WHERE id = 2"), "43");
+}
+
+// PostgreSQL gives the parameter all digits of the quotient, for which its type has no room here.
+TEST_F(AnyQueries, NothingIsRoundedForAParameter) {
+  Database database(program_->catalog, 1);
+  SqlSession session(*program_, database, WorkerId{0});
+  EXPECT_EQ(sql(session, "CALL third(6)"), "2.00");
+  EXPECT_EQ(sql(session, "CALL third(1)"),
+            "22003: value would be rounded for a parameter of type numeric(8,2); round it first");
 }
 
 TEST_F(AnyQueries, FollowsItsTablesNumbers) {

@@ -1,8 +1,11 @@
-// ProcedureBinder's queries of any form: what a procedure's own SELECT, expressions and changes can't say.
+// ProcedureBinder's statements that are operations: SELECT, PERFORM, INSERT, UPDATE and DELETE, in the form
+// that procedures have, or, where they can't say it, as a query of any form; and expressions that are such
+// queries.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "procedures/binder/any_query_binder.h"
@@ -11,6 +14,8 @@
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/plain_query.h"
+#include "procedures/typing/constant_folding.h"
 #include "procedures/typing/conversion.h"
 
 namespace mneme {
@@ -20,6 +25,30 @@ using ir::StatementKind;
 using nodes::make_statement;
 
 namespace {
+
+// Binds a statement in the form that procedures have; where that is refused for its form, as a query. A
+// refusal of the query counts, unless that is for its form, too: then the first one says more.
+template <typename Own, typename Query>
+auto own_form_or_query(Own&& own, Query&& query) {
+  try {
+    return own();
+  } catch (const SourceError& error) {
+    if (!may_be_of_queries(error)) throw;
+    try {
+      return query();
+    } catch (const SourceError& other) {
+      if (may_be_of_queries(other)) throw error;
+      throw;
+    }
+  }
+}
+
+// Whether it gives one row of values, and nothing else.
+bool is_values(const syntax::Operation& select) {
+  return select.tables.empty() && !select.items.empty() && select.conditions.empty() &&
+         select.groups.empty() && !select.having && select.order.empty() && !select.limit && !select.offset &&
+         std::ranges::none_of(select.items, &syntax::SelectItem::star);
+}
 
 constexpr const char* kByChance =
     "the analysis does not follow what a query of this form, or its functions, read";
@@ -46,6 +75,103 @@ void name_columns(syntax::Expr& expr, const std::string& row) {
 }
 
 }  // namespace
+
+ProcedureBinder::Bound ProcedureBinder::bind_operation_into(const syntax::Operation& operation,
+                                                            OperationBinder::Use use,
+                                                            const std::vector<syntax::Target>& targets,
+                                                            Statements& out) {
+  const bool may_be_any = operation.kind == ir::OperationKind::kSelect && operation.query;
+  if (may_be_any && operation.items.empty()) return bind_any_into(operation, use, targets);
+  const auto own = [&] {
+    Bound bound{operations_.bind(operation, use, targets), {}};
+    if (std::optional<ir::Expr> raising = operations_.take_raising())
+      out.push_back(make_raising(std::move(*raising)));
+    return bound;
+  };
+  if (!may_be_any) return own();
+  return own_form_or_query(own, [&] {
+    (void)operations_.take_raising();
+    return bind_any_into(operation, use, targets);
+  });
+}
+
+void ProcedureBinder::bind_operation(const syntax::Statement& statement, Statements& out) {
+  const syntax::Operation& written = *statement.operation;
+  if (written.kind != ir::OperationKind::kSelect) return bind_change(statement, out);
+  const bool perform = statement.kind == syntax::StatementKind::kPerform;
+  if (is_values(written) && !goes_into_record(written)) return bind_values(statement, out);
+  if (perform && !written.tables.empty()) uncounted_ = statement.where;
+  Statement operation = make_statement(StatementKind::kOperation, statement.where);
+  Bound bound = bind_operation_into(
+      written, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto, written.into, out);
+  operation.operation = bound.id;
+  out.push_back(std::move(operation));
+  std::ranges::move(bound.taken, std::back_inserter(out));
+}
+
+bool ProcedureBinder::goes_into_record(const syntax::Operation& select) const {
+  return select.into.size() == 1 && select.into[0].field.empty() &&
+         names_.get(select.into[0].name).record != nullptr;
+}
+
+// A change that procedures can't say is one of the rows that a query finds.
+void ProcedureBinder::bind_change(const syntax::Statement& statement, Statements& out) {
+  const syntax::Operation& change = *statement.operation;
+  if (!change.with.empty() || !change.from.empty() || (change.query && !plain_select(change, true)))
+    return bind_change_of_query(statement, out);
+  const size_t statements = out.size();
+  const size_t operations = procedure_.operations.size();
+  const bool writes = procedure_.writes;
+  const std::string by_chance = procedure_.by_chance;
+  own_form_or_query(
+      [&] { change.query ? bind_insert_of_query(statement, out) : bind_plain_change(statement, out); },
+      [&] {
+        (void)operations_.take_raising();
+        out.resize(statements);
+        procedure_.operations.resize(operations);
+        procedure_.writes = writes;
+        procedure_.by_chance = by_chance;
+        bind_change_of_query(statement, out);
+      });
+}
+
+void ProcedureBinder::bind_plain_change(const syntax::Statement& statement, Statements& out) {
+  const syntax::Operation& written = *statement.operation;
+  const bool perform = statement.kind == syntax::StatementKind::kPerform;
+  const auto bound = [&](const syntax::Operation& from, Statements& before) {
+    Statement operation = make_statement(StatementKind::kOperation, statement.where);
+    operation.operation =
+        bind_operation_into(from, perform ? OperationBinder::Use::kPerform : OperationBinder::Use::kInto,
+                            from.into, before)
+            .id;
+    return operation;
+  };
+  if (const auto& conflict = written.on_conflict;
+      conflict && conflict->updates && !written.more_rows.empty()) {
+    refuse_as(sqlstate::kNotSupported, conflict->where,
+              "ON CONFLICT DO UPDATE of several rows is not supported; write an INSERT for each");
+  }
+  if (written.on_conflict || !written.more_rows.empty()) uncounted_ = statement.where;
+  changes_.bind(without_calls(written, out), bound, out);
+  for (const std::vector<syntax::Expr>& row : written.more_rows) {
+    if (!written.into.empty()) {
+      refuse_as(sqlstate::kNotSupported, statement.where,
+                "RETURNING INTO takes one row, and this INSERT makes several; write an INSERT for each");
+    }
+    changes_.bind(without_calls(written.with_row(row), out), bound, out);
+  }
+}
+
+// An INSERT's calls come before it, as it evaluates their arguments once.
+syntax::Operation ProcedureBinder::without_calls(const syntax::Operation& from, Statements& out) {
+  if (from.kind != ir::OperationKind::kInsert) return from;
+  syntax::Operation changed = from;
+  const auto take_out = [&](syntax::Expr& expr) {
+    if (queries_.has_statement_call(expr)) expr = queries_.hoist(expr, out);
+  };
+  for (syntax::Expr& value : changed.values) take_out(value);
+  return changed;
+}
 
 OperationId ProcedureBinder::bind_any(const syntax::Operation& from,
                                       const std::vector<std::optional<Type>>* targets, IntoVariables into) {
