@@ -71,6 +71,8 @@ TEST_F(AnyQueries, ChangesARowThatIsFoundTwiceOnce) {
 // PostgreSQL gives the parameter all digits of the quotient, for which its type has no room here.
 TEST_F(AnyQueries, NothingIsRoundedForAParameter) {
   Database database(program_->catalog, 1);
+  CountingLog log;
+  database.attach_log(log, RecordContent::kLogical);
   SqlSession session(*program_, database, WorkerId{0});
   EXPECT_EQ(sql(session, "CALL third(6)"), "2.00");
   EXPECT_EQ(sql(session, "CALL third(1)"),
