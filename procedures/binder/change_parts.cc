@@ -101,6 +101,15 @@ syntax::Query ChangeParts::rows(std::vector<std::optional<Type>>& targets, bool 
   return query;
 }
 
+syntax::Query ChangeParts::rows_once(std::vector<std::optional<Type>>& targets) {
+  syntax::Query query = rows(targets, false);
+  if (operation_.from.empty()) return query;
+  syntax::SelectCore& core = *query.first.select;
+  core.distinct = true;
+  for (size_t i = 0; i < key_columns(); ++i) core.distinct_on.push_back(core.items[i].expr);
+  return query;
+}
+
 void ChangeParts::look_beside(FunctionRef<std::vector<ResultColumn>(const syntax::Query&)> columns_of) {
   std::vector<syntax::Name> names;
   for (const syntax::FromItem& item : operation_.from) add_names(item, names);

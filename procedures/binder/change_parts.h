@@ -23,6 +23,8 @@ class ChangeParts {
   // What each change needs, and the type that it is stored with; nothing: its own.
   // `returns`: behind them, what the statement returns.
   syntax::Query rows(std::vector<std::optional<Type>>& targets, bool returns);
+  // The same, of which each row that is to be changed has one, however often the tables beside find it.
+  syntax::Query rows_once(std::vector<std::optional<Type>>& targets);
 
   // From here on the rows have the columns of the tables beside behind all others.
   // `columns_of`: returns the columns of a query.

@@ -301,13 +301,7 @@ void ProcedureBinder::bind_change_of_query(const syntax::Statement& statement, S
           "give it one",
           change.tables[0].table.text);
     }
-    rows = parts.rows(targets, false);
-    if (!change.from.empty()) {
-      // A row that is found more than once is changed once.
-      syntax::SelectCore& core = *rows.first.select;
-      core.distinct = true;
-      for (size_t i = 0; i < parts.key_columns(); ++i) core.distinct_on.push_back(core.items[i].expr);
-    }
+    rows = parts.rows_once(targets);
   }
   const std::string row = fmt::format("row of query {}", ++calls_);
   size_t columns = 0;
