@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "lab": {"base", "logging", "engine", "procedures", "analyzer", "recovery"},
     "course": {"base", "logging", "engine", "analyzer", "network", "procedures", "recovery"},
     "cli": {"base", "network", "logging", "engine", "procedures", "analyzer", "recovery", "embedding", "server", "workloads",
-            "measurement", "experiments"},
+            "measurement", "experiments", "lab"},
 }
 # The rooms of a folder: each may include those before it. "" is the folder itself, for files that stand in no room.
 ROOMS = {
@@ -42,7 +42,7 @@ ROOMS = {
     "server": ["protocol", "session", "listener"],
     "workloads": ["shared", "tpcc", "smallbank", "tatp", "tpcb", "ycsb", "own", ""],
     "measurement": ["machine", "latency", "statistics", "comparison", "toml", "child", "result"],
-    "cli": ["output", "option", "measure", "bench", "crash", "acid", "shell", "command"],
+    "cli": ["output", "option", "measure", "bench", "crash", "lab", "acid", "shell", "command"],
     "lab": ["", "platform"],
     "course": [""],  # and a room for each chapter, which sees no other chapter's
 }

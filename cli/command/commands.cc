@@ -21,10 +21,13 @@ void add_commands(CLI::App& program, Action& chosen) {
   add_acid_command(program, chosen);
   add_experiment_command(program, chosen);
   add_compare_command(program, chosen);
+  add_lab_command(program, chosen);
+  add_lab_answer_command(program, chosen);
   add_completion_command(program, chosen);
   add_manual_command(program, chosen);
   // Those that the build and other commands use are not shown.
-  for (const char* const inner : {"native", "crash-target"}) program.get_subcommand(inner)->group("");
+  for (const char* const inner : {"native", "crash-target", "lab-answer"})
+    program.get_subcommand(inner)->group("");
 }
 
 }  // namespace mneme

@@ -34,5 +34,7 @@ void add_completion_command(CLI::App& program, Action& chosen);
 void add_manual_command(CLI::App& program, Action& chosen);
 void add_experiment_command(CLI::App& program, Action& chosen);
 void add_compare_command(CLI::App& program, Action& chosen);
+void add_lab_command(CLI::App& program, Action& chosen);
+void add_lab_answer_command(CLI::App& program, Action& chosen);
 
 }  // namespace mneme

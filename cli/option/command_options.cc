@@ -13,8 +13,11 @@ constexpr OptionRow kCommandRows[] = {
     {kCommand, "--rounds",
      "crash: crashes; acid: crashes of each kind; logbench: measurements, of which the median is shown",
      kShown, positive},
-    in(OptionUnit::kSeconds,
-       {kCommand, "--longest-run", "seconds after which the kill comes at the latest", kShown, positive}),
+    in(OptionUnit::kSeconds, {kCommand, "--longest-run",
+                              "crash: seconds after which the kill comes at the latest; lab: seconds after "
+                              "which a script is stopped",
+                              kShown, positive}),
+    {kCommand, "--port", "lab: of 127.0.0.1; 0: one that is free", kShown},
     rare({kCommand, "--hook",
           "a shell command that disturbs the run, for instance the log's servers. Each round runs it twice "
           "and "
@@ -144,6 +147,7 @@ constexpr OptionRow kCommandRows[] = {
      "make the database, if the directory holds none (sql: it must hold none): without tables, which "
      "statements create, or with "
      "--workload"},
+    {kCommand, "folder", "lab-answer: where the request is, and the answer goes", false, nullptr, true},
     {kCommand, "first", "the result to compare with: a file that --json wrote, or a folder of such files",
      false, nullptr, true},
     {kCommand, "second", "the result that is judged: a file or a folder, likewise", false, nullptr, true},

@@ -249,6 +249,26 @@ TEST(Compare, EachCommandHasItsHeadline) {
               ElementsAre("schemes.clr.seconds"));
 }
 
+// Under the counter of instructions, times are the counter's.
+TEST(Compare, CountedInstructionsDecideAlone) {
+  for (const char* command : {"run", "recover"}) {
+    const char* const time = command == std::string("run") ? "throughput_tps" : "total_seconds";
+    std::vector<Json> before;
+    std::vector<Json> after;
+    for (int i = 0; i < 6; ++i) {
+      before.push_back({{"command", command}, {time, 100}, {"instructions_per_call", 4000 + i}});
+      after.push_back({{"command", command}, {time, 100}, {"instructions_per_call", 4120 + i}});
+    }
+    EXPECT_THAT(compare_results(results(before), results(after))->losses(),
+                ElementsAre("instructions_per_call"));
+    EXPECT_TRUE(compare_results(results(after), results(before))->losses().empty());
+    for (Json& result : after) result.update({{time, 999}, {"instructions_per_call", 4000}});
+    EXPECT_TRUE(compare_results(results(before), results(after))->losses().empty());
+    EXPECT_TRUE(compare_results(results(after), results(before))->losses() ==
+                std::vector<std::string>{"instructions_per_call"});
+  }
+}
+
 // The headline decides; what else is worse is only reported.
 TEST(Compare, OtherMetricsDoNotDecide) {
   const Json before = {

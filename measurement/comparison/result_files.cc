@@ -16,7 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 using ResultJson = nlohmann::ordered_json;
 
-enum class Headline : uint8_t { kNo, kYes, kWithoutRate, kWithRate };
+enum class Headline : uint8_t { kNo, kYes, kWithoutRate, kWithRate, kCounted };
+
+constexpr std::string_view kInstructions = "instructions_per_call";
 
 // A "*" stands for any one name, "**" for all that follow.
 struct MetricRow {
@@ -29,7 +31,9 @@ struct MetricRow {
 constexpr bool kHigher = true;
 constexpr bool kLower = false;
 
-constexpr MetricRow kMetrics[] = {{"run", "throughput_tps", kHigher, Headline::kWithoutRate},
+constexpr MetricRow kMetrics[] = {{"run", kInstructions, kLower, Headline::kCounted},
+                                  {"recover", kInstructions, kLower, Headline::kCounted},
+                                  {"run", "throughput_tps", kHigher, Headline::kWithoutRate},
                                   {"run", "latency_us.p50", kLower, Headline::kWithRate},
                                   {"run", "latency_us.p99", kLower, Headline::kWithRate},
                                   {"run", "latency_us.*", kLower},
@@ -154,6 +158,22 @@ void add_fields(const ResultJson& json, const std::string& path, ResultFields& f
   }
 }
 
+bool decides(Headline headline, const ResultFields& result) {
+  if (result.is_counted) return headline == Headline::kCounted;
+  switch (headline) {
+    case Headline::kYes:
+      return true;
+    case Headline::kWithRate:
+      return result.has_rate;
+    case Headline::kWithoutRate:
+      return !result.has_rate;
+    case Headline::kNo:
+    case Headline::kCounted:
+      break;
+  }
+  return false;
+}
+
 Result<ResultFields> read_result(const std::string& path) {
   std::ifstream file(path);
   if (!file)
@@ -206,6 +226,7 @@ Result<ResultFields> result_fields(const std::string& path, const ResultJson& re
   if (const auto started = result.find("started"); started != result.end() && started->is_string())
     fields.started = *started;
   add_fields(result, "", fields);
+  fields.is_counted = fields.measured.contains(std::string(kInstructions));
   return fields;
 }
 
@@ -228,10 +249,7 @@ Result<std::vector<ResultFields>> read_results(const std::string& path) {
 std::optional<MetricKind> metric_kind(const ResultFields& result, std::string_view path) {
   for (const MetricRow& row : kMetrics) {
     if (row.command != result.command || !matches(row.path, path)) continue;
-    const bool is_headline = row.headline == Headline::kYes ||
-                             (row.headline == Headline::kWithRate && result.has_rate) ||
-                             (row.headline == Headline::kWithoutRate && !result.has_rate);
-    return MetricKind{row.is_higher_better, is_headline};
+    return MetricKind{row.is_higher_better, decides(row.headline, result)};
   }
   return std::nullopt;
 }

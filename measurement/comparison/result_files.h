@@ -7,7 +7,8 @@
 //             decides; other numbers are measured.
 // Headline    the metrics that a comparison is judged by: run: throughput, or, of calls that come at a rate,
 //             the median and the 99th percentile of the latency; recover: the whole time; logbench: inserts
-//             a second; crash: each scheme's time.
+//             a second; crash: each scheme's time. Where a result has instructions_per_call, which
+//             scripts/regress --instructions adds, that alone: such a run's times are the counter's.
 #pragma once
 
 #include <map>
@@ -26,6 +27,7 @@ struct ResultFields {
   std::string command;  // "run"
   std::string started;  // in UTC, as ISO 8601 has it, so that texts are in the order of times; may be empty
   bool has_rate = false;
+  bool is_counted = false;                      // has instructions_per_call
   std::map<std::string, std::string> settings;  // by path, as text
   std::map<std::string, double> measured;       // by path
 };

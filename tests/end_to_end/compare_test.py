@@ -85,6 +85,21 @@ class Compare(EndToEndTest):
         self.assertEqual(again.returncode, 1)
         self.assertIn("holds results already", again.stderr)
 
+    def test_instructions_are_counted(self):
+        output = self.folder / "results"
+        command = [REPOSITORY / "scripts" / "regress", "--instructions", "--programs", BINARY, BINARY, "--runs", "1", "--output", output, "--"]
+        told = subprocess.run([*command, "run", "tpcb", "--log", "off", "--threads", "1", "--transactions", "300"], capture_output=True, text=True, check=False)
+        self.assertEqual(told.returncode, DONE, self.told(told))
+        self.assertRegex(told.stdout, r"\* instructions_per_call ")
+        self.assertNotIn("* throughput_tps", told.stdout)
+        counts = [json.loads((output / side / "000.json").read_text())["instructions_per_call"] for side in "AB"]
+        self.assertGreater(counts[0], 500)
+        self.assertAlmostEqual(counts[1] / counts[0], 1, delta=0.01)
+        self.assertEqual([path.name for path in sorted((output / "A").iterdir())], ["000.json"])
+        refused = subprocess.run([*command, "logbench"], capture_output=True, text=True, check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("--instructions counts those of run and recover, not of logbench", refused.stderr)
+
     def test_what_cannot_be_compared(self):
         empty = self.folder / "empty"
         empty.mkdir()

@@ -1,6 +1,6 @@
 // Plays a lesson on the laboratory's page in headless Chromium, as a user would: work, a crash, both recoveries, steps back, the link.
 //
-// usage: node laboratory_page.mjs LABORATORY.html CRASH_BEHIND BACK [SCREENSHOT_FOLDER]
+// usage: node laboratory_page.mjs LABORATORY.html|URL CRASH_BEHIND BACK [SCREENSHOT_FOLDER]
 // Prints one JSON object: what was found at the width of a desk and of a phone, in light and in dark. The power fails behind step
 // CRASH_BEHIND of the work; of each replay the end is read, and what is shown BACK steps before.
 import { createRequire } from "node:module";
@@ -12,7 +12,8 @@ import { inflateRawSync } from "node:zlib";
 
 const here = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const { chromium } = createRequire(path.resolve(here, "../../lab/page") + "/")("playwright-core");
-const [file, crash, back, screenshots] = process.argv.slice(2);
+const [place, crash, back, screenshots] = process.argv.slice(2);
+const address = /^http:/.test(place) ? place : pathToFileURL(path.resolve(place)).href;
 const executablePath = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((name) => fs.existsSync(name));
 const settings = [
   { name: "desk-light", width: 1280, scheme: "light", touch: false }, { name: "desk-dark", width: 1280, scheme: "dark", touch: false },
@@ -51,7 +52,7 @@ try {
     page.setDefaultTimeout(kLongestMs);
     page.on("pageerror", (error) => errors.push(String(error)));
     page.on("console", (message) => { if (["error", "warning"].includes(message.type())) errors.push(message.text()); });
-    page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) requests.push(request.url()); });
+    page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url()) && !request.url().startsWith(address)) requests.push(request.url()); });
     const press = async (selector) => (touch ? page.tap(selector) : page.click(selector));
     const status = (words) => page.waitForFunction((text) => document.getElementById("status").textContent.includes(text) || !document.getElementById("error").hidden, words);
     const ready = async () => {
@@ -84,7 +85,7 @@ try {
       return { verdict: await page.textContent("#verdict"), digest: await page.textContent("#verdict code"), end,
         back: { tables: await page.evaluate(tables, "#replayed-tables"), told: await page.textContent("#replay-steps .told") } };
     };
-    await page.goto(pathToFileURL(path.resolve(file)).href);
+    await page.goto(address);
     const one = { ready_ms: await ready(), errors, requests };
     found[name] = one;
     one.work = { told: await page.textContent("#work-steps .told"), tables: await page.evaluate(tables, "#tables") };
