@@ -26,6 +26,7 @@ NOT_RUN = {
     "build/mneme run tpcc --log-device remote": "needs a log server at that address; remote_test has one",
     "build/mneme run tpcc --log-device nats": "needs a NATS server at that address; replicated_test has one",
     "build/mneme serve": "serves until it is stopped; serve_test has servers",
+    "build/mneme lab": "serves until it is stopped; laboratory_test has servers",
     "build/mneme bench": "needs servers at those addresses; bench_test has two",
     "build/mneme acid": "takes a minute; acid_test runs it with fewer crashes",
     "build/mneme run tpcc --metrics": "takes a port that another process may have; metrics_test has pages",
