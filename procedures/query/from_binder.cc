@@ -260,7 +260,6 @@ void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& 
   FromPlan left;
   Conditions left_conditions;
   bind_from_item(item.first[0], left, left_conditions);
-  bool is_full = false;
   for (const FromItem::Join& join : item.joins) {
     const size_t right_entry = scope_.entries().size();
     FromPlan right;
@@ -297,14 +296,15 @@ void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& 
       left_conditions = std::move(right_conditions);
     }
     step.kind = join.kind == JoinKind::kFull ? FromStep::Kind::kFull : FromStep::Kind::kLeft;
-    is_full |= join.kind == JoinKind::kFull;
     choose_path(step, false, std::move(on));
     left.steps.push_back(std::move(step));
-  }
-  if (is_full) {
+    if (join.kind != JoinKind::kFull) continue;
+    // Either side may have no row: what later joins ask of it is asked of the joined rows.
     for (const Expr& condition : left_conditions) mark_slots(condition);
-    plan.steps.push_back(as_group(std::move(left), std::move(left_conditions)));
-    return;
+    FromStep whole = as_group(std::move(left), std::move(left_conditions));
+    left = FromPlan();
+    left_conditions.clear();
+    left.steps.push_back(std::move(whole));
   }
   append_steps(plan, std::move(left));
   for (Expr& condition : left_conditions) conditions.push_back(std::move(condition));
@@ -400,9 +400,12 @@ bool SelectBinder::is_volatile(const Expr& expr) const {
 void SelectBinder::arrange(FromPlan& plan, Conditions conditions) {
   std::stable_partition(conditions.begin(), conditions.end(),
                         [](const Expr& each) { return !has_query(each); });
+  // Conditions beside a full join are of its left side: where they don't hold, the right side's rows are there.
+  const bool is_full = std::ranges::any_of(
+      plan.steps, [](const FromStep& step) { return step.kind == FromStep::Kind::kFull; });
   Conditions gates;
   std::erase_if(conditions, [&](Expr& condition) {
-    if (!names_no_slot(condition) || is_volatile(condition)) return false;
+    if (is_full || !names_no_slot(condition) || is_volatile(condition)) return false;
     gates.push_back(std::move(condition));
     return true;
   });

@@ -5,6 +5,13 @@ SELECT d.name, count(e.id) FROM dept d LEFT JOIN emp e ON e.dept = d.id GROUP BY
 SELECT d.name, e.name FROM dept d LEFT JOIN emp e ON e.dept = d.id AND e.salary > 3500 ORDER BY 1, 2;
 SELECT d.name, e.name FROM dept d RIGHT JOIN emp e ON e.dept = d.id ORDER BY 2;
 SELECT d.name, e.name FROM dept d FULL JOIN emp e ON e.dept = d.id ORDER BY 1, 2;
+-- What a join behind a full one asks is asked of the joined rows, and what one before it asks of its own side.
+SELECT d.name, e.name, x.id FROM dept d FULL JOIN emp e ON e.dept = d.id JOIN dept x ON d.id IS NOT NULL ORDER BY 1, 2, 3;
+SELECT d.name, e.name, x.id FROM dept d FULL JOIN emp e ON e.dept = d.id AND d.id > 90 JOIN dept x ON d.id = 1 ORDER BY 1, 2, 3;
+SELECT d.name, e.name, x.id FROM dept d FULL JOIN emp e ON e.dept = d.id JOIN dept x ON FALSE ORDER BY 1, 2, 3;
+SELECT d.name, e.name, x.id FROM dept d JOIN emp e ON FALSE FULL JOIN dept x ON x.id = d.id ORDER BY 1, 2, 3;
+SELECT d.name, e.name, x.id FROM dept d JOIN emp e ON d.id = e.dept AND NULL FULL JOIN dept x ON TRUE WHERE d.id IS NULL ORDER BY 1, 2, 3;
+SELECT d.name, e.name, x.id FROM dept d FULL JOIN emp e ON e.dept = d.id LEFT JOIN dept x ON d.id = 1 FULL JOIN dept y ON y.id = x.id ORDER BY 1, 2, 3;
 SELECT d.name, e.name, s.amount FROM dept d JOIN emp e ON e.dept = d.id JOIN sale s ON s.emp = e.id ORDER BY 3, 2;
 SELECT DISTINCT dept FROM emp ORDER BY dept;
 SELECT DISTINCT dept FROM emp ORDER BY dept DESC NULLS LAST;
