@@ -24,7 +24,8 @@ constexpr const char* kInvalidColumnReference = "42P10";
 
 }  // namespace
 
-void ChangeBinder::bind(const syntax::Operation& change, const Perform& perform, Statements& out) {
+void ChangeBinder::bind(const syntax::Operation& change, const Perform& perform, Statements& out,
+                        Statements* references) {
   const TableDefinition* table = catalog_.find_table(change.tables[0].table.text);
   if (table == nullptr) {
     out.push_back(perform(change, out));
@@ -33,7 +34,7 @@ void ChangeBinder::bind(const syntax::Operation& change, const Perform& perform,
   names_.open_block();
   switch (change.kind) {
     case ir::OperationKind::kInsert:
-      bind_insert(*table, change, perform, out);
+      bind_insert(*table, change, perform, out, references);
       break;
     case ir::OperationKind::kUpdate:
       bind_update(*table, change, perform, out);
@@ -50,7 +51,7 @@ void ChangeBinder::bind(const syntax::Operation& change, const Perform& perform,
 // ---- INSERT ----
 
 void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Operation& change,
-                               const Perform& perform, Statements& out) {
+                               const Perform& perform, Statements& out, Statements* references) {
   const ir::SourceLocation where = change.where;
   const std::vector<Columns> arbiters =
       change.on_conflict ? find_arbiters(table, *change.on_conflict) : std::vector<Columns>();
@@ -66,7 +67,8 @@ void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Opera
   }
   Statements inserts;
   inserts.push_back(std::move(insert));
-  for (const ForeignKey& key : table.foreign_keys) expect_referenced(table, key, where, inserts);
+  Statements& behind = references != nullptr && arbiters.empty() ? *references : inserts;
+  for (const ForeignKey& key : table.foreign_keys) expect_referenced(table, key, where, behind);
   if (arbiters.empty()) {
     std::ranges::move(inserts, std::back_inserter(out));
     return;

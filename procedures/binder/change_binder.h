@@ -45,8 +45,10 @@ class ChangeBinder {
         procedure_(procedure),
         keeps_found_(keeps_found) {}
 
-  // An INSERT in `change` has one row.
-  void bind(const syntax::Operation& change, const Perform& perform, Statements& out);
+  // An INSERT in `change` has one row. Where its statement has more, `references` gets what the row's foreign
+  // keys ask for, to come behind all of them; but not with ON CONFLICT, by which the row may stay out.
+  void bind(const syntax::Operation& change, const Perform& perform, Statements& out,
+            Statements* references = nullptr);
 
  private:
   struct Reference {
@@ -56,7 +58,7 @@ class ChangeBinder {
   using Columns = std::vector<ColumnId>;
 
   void bind_insert(const TableDefinition& table, const syntax::Operation& change, const Perform& perform,
-                   Statements& out);
+                   Statements& out, Statements* references);
   void bind_update(const TableDefinition& table, const syntax::Operation& change, const Perform& perform,
                    Statements& out);
   void bind_delete(const TableDefinition& table, const syntax::Operation& change, const Perform& perform,

@@ -400,15 +400,19 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
   std::vector<IndexId> ordered;  // has no say in a catalog that is settled
   OperationBinder binder(program.catalog, query.strings, ordered, names, query.procedure);
   ChangeBinder changes(program.catalog, query.strings, names, binder, query.procedure, false);
-  const auto loop_over = [&](const syntax::Operation& part, std::vector<ir::Statement>& before) {
+  size_t raisings = 0;
+  const auto loop_over = [&](const syntax::Operation& part, std::vector<ir::Statement>&) {
     ir::Statement loop;
     loop.kind = ir::StatementKind::kForQuery;
     loop.where = part.where;
     names.open_block();
     loop.operation = binder.bind(part, OperationBinder::Use::kUser, {});
     names.close_block();
-    if (std::optional<ir::Expr> raising = binder.take_raising())
-      before.push_back(make_raising(std::move(*raising)));
+    // Constants are looked at before the statement's first row.
+    if (std::optional<ir::Expr> raising = binder.take_raising()) {
+      std::vector<ir::Statement>& all = query.body.statements;
+      all.insert(all.begin() + static_cast<ptrdiff_t>(raisings++), make_raising(std::move(*raising)));
+    }
     query.body.mark(loop, {.mode = ir::OperationMode::kPerformAndRecord});
     if (query.columns.empty()) {
       const std::vector<std::string> output_names = binder.output_names();
@@ -423,15 +427,19 @@ BoundQuery bind_query_deep(const Program& program, const syntax::Operation& oper
     }
     return loop;
   };
+  ChangeBinder::Statements references;
   const auto add = [&](const syntax::Operation& part) {
     if (part.kind == ir::OperationKind::kSelect) {
-      query.body.statements.push_back(loop_over(part, query.body.statements));
+      ir::Statement loop = loop_over(part, query.body.statements);
+      query.body.statements.push_back(std::move(loop));
     } else {
-      changes.bind(part, loop_over, query.body.statements);
+      changes.bind(part, loop_over, query.body.statements,
+                   operation.more_rows.empty() ? nullptr : &references);
     }
   };
   add(operation);
   for (const std::vector<syntax::Expr>& row : operation.more_rows) add(operation.with_row(row));
+  std::ranges::move(references, std::back_inserter(query.body.statements));
   for (ir::Operation& each : query.procedure.operations)
     expect_no_order_of_hash_tables(program.catalog, each);
   return query;

@@ -105,6 +105,7 @@ class ExpressionBinder {
   ir::Expr bind_routine(const syntax::Expr& expr, const syntax::Procedure& routine);
   ir::Expr negate_if(bool negated, ir::Expr expr);
   ir::Expr key_of_json(ir::Expr json);
+  ir::Expr scalar_of_json(ir::Expr json, const Type& target);
   ir::Expr compare(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
   void spell_as_array(ir::Expr& literal, const ir::Expr& array);
   VariableId bind_array(const syntax::Expr& expr, std::string_view construct);

@@ -67,8 +67,11 @@ Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
   }
   const bool is_numeric =
       expr.type.base == "numeric" || expr.type.base == "decimal" || expr.type.base == "dec";
-  if (query_ != nullptr && is_numeric && expr.type.modifiers.empty() && !expr.type.is_array)
-    return convert_explicitly(bind(expr.args[0]), kDecimalType);
+  if (query_ != nullptr && is_numeric && expr.type.modifiers.empty() && !expr.type.is_array) {
+    Expr number = bind(expr.args[0]);
+    if (is_form(number.type, TextForm::kJsonb)) number = scalar_of_json(std::move(number), kDecimalType);
+    return convert_explicitly(std::move(number), kDecimalType);
+  }
   if (is_numeric && expr.type.modifiers.empty() && !expr.type.is_array) {
     // A literal has as many digits as are written.
     syntax::Expr literal = expr.args[0];
@@ -96,6 +99,8 @@ Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
   }
   Expr arg = bind(is_number ? literal : expr.args[0]);
   if (query_ != nullptr && target.is_string()) arg = with_own_digits_if_numeric(std::move(arg));
+  const bool is_scalar = target.is_number() || target.is_floating() || target.kind == TypeKind::kBoolean;
+  if (is_form(arg.type, TextForm::kJsonb) && is_scalar) arg = scalar_of_json(std::move(arg), target);
   return convert_explicitly(std::move(arg), target);
 }
 
@@ -134,6 +139,22 @@ void ExpressionBinder::spell_as_array(Expr& literal, const Expr& array) {
       is_unknown(literal) && literal.kind == ExprKind::kConstant && !literal.constant.is_null();
   if (!is_literal || array.type.elements == TypeKind::kNull || is_vector(literal.constant.as_text())) return;
   literal = spell_array(std::move(literal), element_of(array.type));
+}
+
+// The number or the boolean that the jsonb is, to be cast to the target.
+Expr ExpressionBinder::scalar_of_json(Expr json, const Type& target) {
+  if (query_ == nullptr) {
+    refuse_as(sqlstate::kNotSupported, json.where,
+              "casts of jsonb to numbers and booleans are supported in queries alone");
+  }
+  const ir::SourceLocation where = json.where;
+  std::vector<Expr> args;
+  args.push_back(std::move(json));
+  Expr& name = args.emplace_back(make(ExprKind::kConstant, text_type(), where));
+  name.constant = Value::of_text(strings_.emplace_back(to_string(without_modifiers(target))));
+  Expr text = *query_->bind_form_call("mneme_jsonb_cast", args, where);
+  if (target.kind == TypeKind::kBoolean) return text;
+  return convert_explicitly(std::move(text), kDecimalType);
 }
 
 // Two jsonb may be equal and written otherwise, as 1 and 1.0.

@@ -359,22 +359,13 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
     given[at] = &from.values[i];
   }
   ExpressionBinder binder(names_, strings_);
-  const Column* missing = nullptr;
   for (size_t i = 0; i < given.size(); ++i) {
     const Column& column = table.columns[i];
     const bool is_ignored = from.ignores_identities && column.identity != Identity::kNone;
     const bool is_given = given[i] != nullptr && given[i]->kind != syntax::ExprKind::kDefault && !is_ignored;
     if (is_given && !from.gives_identities) check_not_generated(column, given[i]->where);
-    if (!is_given && !column.nullable && column.initial.empty() && missing == nullptr) missing = &column;
     to.values.push_back(is_given ? binder.bind_for(*given[i], column.type, column.name)
                                  : bind_initial(column, from.where));
-  }
-  if (missing != nullptr) {
-    for (const Expr& value : to.values) throw_if_constant_raises(value, strings_);
-    refuse_showing(fmt::format("null value in column \"{}\" of relation \"{}\" violates not-null constraint",
-                               missing->name, table.name),
-                   sqlstate::kNotNull, from.where, "INSERT gives no value for {}.{}, which is NOT NULL",
-                   table.name, missing->name);
   }
 }
 

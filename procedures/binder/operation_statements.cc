@@ -152,14 +152,17 @@ void ProcedureBinder::bind_plain_change(const syntax::Statement& statement, Stat
               "ON CONFLICT DO UPDATE of several rows is not supported; write an INSERT for each");
   }
   if (written.on_conflict || !written.more_rows.empty()) uncounted_ = statement.where;
-  changes_.bind(without_calls(written, out), bound, out);
+  Statements references;
+  Statements* const behind = written.more_rows.empty() ? nullptr : &references;
+  changes_.bind(without_calls(written, out), bound, out, behind);
   for (const std::vector<syntax::Expr>& row : written.more_rows) {
     if (!written.into.empty()) {
       refuse_as(sqlstate::kNotSupported, statement.where,
                 "RETURNING INTO takes one row, and this INSERT makes several; write an INSERT for each");
     }
-    changes_.bind(without_calls(written.with_row(row), out), bound, out);
+    changes_.bind(without_calls(written.with_row(row), out), bound, out, behind);
   }
+  std::ranges::move(references, std::back_inserter(out));
 }
 
 // An INSERT's calls come before it, as it evaluates their arguments once.

@@ -102,7 +102,7 @@ Expr bind_extract(std::string_view name, std::vector<Expr> args, ir::SourceLocat
   Expr time = to_time(std::move(args[1]), name);
   const TimeUnit unit = read_unit(args[0], name, time.type);
   // date_part() of a date knows what a timestamp has.
-  if (name == "date_part" && !is_extracted(unit, time.type))
+  if (name == "date_part" && time.type.kind == TypeKind::kDate && !is_extracted(unit, time.type))
     time = convert(std::move(time), Type{.kind = TypeKind::kTimestamp});
   const Type source = time.type;
   if (!is_extracted(unit, source)) {

@@ -13,6 +13,7 @@
 #include "base/ascii.h"
 #include "base/check.h"
 #include "base/utf8.h"
+#include "procedures/parser/written_names.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/text_forms.h"
 
@@ -100,11 +101,6 @@ bool md5_of(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
 
 bool md5_of_bytea(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   return md5_of_bytes(bytes_of_bytea(arguments[0].as_text()), arena, result);
-}
-
-bool is_unquoted_name(std::string_view name) {
-  return !name.empty() && !is_ascii_digit(name[0]) &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
 std::string doubled(std::string_view text, char quote) {
@@ -200,8 +196,7 @@ class Formatter {
       return fail(error_, arena_, sqlstate::kNullNotAllowed,
                   "null values cannot be formatted as an SQL identifier");
     } else if (!value.is_null()) {
-      part = type == 'I' && !is_unquoted_name(value.as_text()) ? doubled(value.as_text(), '"')
-                                                               : std::string(value.as_text());
+      part = type == 'I' ? shown_name(value.as_text()) : std::string(value.as_text());
     }
     const size_t length = count_characters(part);
     const std::string blanks(width > length ? width - length : 0, ' ');

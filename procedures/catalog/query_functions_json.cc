@@ -61,11 +61,26 @@ bool member(QueryArguments arguments, Arena& arena, Value& result, SqlError& err
   return give(what, json.find(arguments[1].as_text()), arena, result);
 }
 
-template <Gives what>
+// A jsonb that is a scalar is kept as an array of it.
+template <Gives what, bool is_binary>
 bool element(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   Json json;
   if (!read_stored(arguments[0], arena, json, error)) return false;
-  return give(what, json.at(arguments[1].as_int()), arena, result);
+  const int64_t number = arguments[1].as_int();
+  const bool is_whole = is_binary && json.is_scalar() && (number == 0 || number == -1);
+  return give(what, is_whole ? &json : json.at(number), arena, result);
+}
+
+// The text of a jsonb that is cast to a number, or to a boolean, whose name is the second argument.
+bool scalar_to_cast(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Json json;
+  if (!read_stored(arguments[0], arena, json, error)) return false;
+  const std::string_view target = arguments[1].as_text();
+  const Json::Kind wanted = target == "boolean" ? Json::Kind::kBoolean : Json::Kind::kNumber;
+  if (json.kind == wanted) return give_text(json.raw, arena, result);
+  constexpr const char* kNames[] = {"null", "string", "numeric", "boolean", "array", "object"};
+  return fail(error, arena, sqlstate::kInvalidParameter, "cannot cast jsonb {} to type {}",
+              kNames[static_cast<size_t>(json.kind)], target);
 }
 
 template <Gives what>
@@ -514,8 +529,11 @@ bool array_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlErr
 constexpr QueryFunction kFunctionsOfJson[] = {
     {"mneme_json_get", 2, 2, {types::kText, types::kText}, types::kText, member<Gives::kJson>},
     {"mneme_json_text", 2, 2, {types::kText, types::kText}, types::kText, member<Gives::kText>},
-    {"mneme_json_at", 2, 2, {types::kText, types::kBigInt}, types::kText, element<Gives::kJson>},
-    {"mneme_json_text_at", 2, 2, {types::kText, types::kBigInt}, types::kText, element<Gives::kText>},
+    {"mneme_json_at", 2, 2, {types::kText, types::kBigInt}, types::kText, element<Gives::kJson, false>},
+    {"mneme_json_text_at", 2, 2, {types::kText, types::kBigInt}, types::kText, element<Gives::kText, false>},
+    {"mneme_jsonb_at", 2, 2, {types::kText, types::kBigInt}, types::kText, element<Gives::kJson, true>},
+    {"mneme_jsonb_text_at", 2, 2, {types::kText, types::kBigInt}, types::kText, element<Gives::kText, true>},
+    {"mneme_jsonb_cast", 2, 2, {types::kText, types::kText}, types::kText, scalar_to_cast},
     {"mneme_json_step", 2, 2, {types::kText, types::kText}, types::kText, step<Gives::kJson>},
     {"mneme_json_step_text", 2, 2, {types::kText, types::kText}, types::kText, step<Gives::kText>},
     {"mneme_json_path", 2, 2, {types::kText, types::kTextArray}, types::kText, path<Gives::kJson>},

@@ -271,9 +271,11 @@ Value array_cardinality(const SystemCatalog&, Arguments arguments, Arena&) {
 }
 
 Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (any_null(arguments)) return Value::null();
+  if (arguments[0].is_null()) return Value::null();
   const auto elements = array_or_vector_elements(arguments[0].as_text());
   if (!elements) return Value::null();
+  // An empty array has not even what is not known.
+  if (arguments[1].is_null()) return elements->empty() ? Value::of_bool(false) : Value::null();
   bool null = false;
   for (const std::optional<std::string>& element : *elements) {
     if (element && *element == arguments[1].as_text()) return Value::of_bool(true);

@@ -3,6 +3,7 @@
 // Source      PostgreSQL 15: numeric_stddev_internal() in numeric.c, float8_accum() in float.c, and
 //             orderedsetaggs.c.
 #include <cmath>
+#include <limits>
 
 #include "procedures/query/aggregate_runner.h"
 #include "procedures/values/decimal.h"
@@ -51,10 +52,20 @@ bool AggregateRunner::add_to_variance(const Aggregate& aggregate, AggregateState
   if (type.is_floating()) {
     const double number = value.as_double();
     const auto count = static_cast<double>(state.count);
+    const bool was_infinite = std::isinf(state.double_sum);
     state.double_sum += number;
     if (state.count > 1) {
       const double off = number * count - state.double_sum;
       state.deviations += off * off / (count * (count - 1));
+      if (std::isinf(state.double_sum) || std::isinf(state.deviations)) {
+        if (!was_infinite && !std::isinf(number)) {
+          return runner_.state_.raise(aggregate.argument->where, sqlstate::kOutOfRange, "{}",
+                                      "value out of range: overflow");
+        }
+        state.deviations = std::numeric_limits<double>::quiet_NaN();
+      }
+    } else if (!std::isfinite(number)) {
+      state.deviations = std::numeric_limits<double>::quiet_NaN();
     }
     return true;
   }
@@ -141,6 +152,10 @@ bool AggregateRunner::pick_in_order(const Aggregate& aggregate, AggregateState& 
     return true;
   }
   const double place = fraction * (count - 1);
+  if (std::floor(place) == place) {
+    result = value(static_cast<size_t>(place));
+    return true;
+  }
   const double low = value(static_cast<size_t>(std::floor(place))).as_double();
   const double high = value(static_cast<size_t>(std::ceil(place))).as_double();
   result = Value::of_double(low + (place - std::floor(place)) * (high - low));

@@ -199,8 +199,14 @@ std::optional<Expr> SelectBinder::bind_json_operator(const std::string& name, st
     const Type result = name == "->" ? args[0].type : text_type();
     Type unbounded = result;
     unbounded.length = 0;
-    if (name == "->") return call(is_number ? "mneme_json_at" : "mneme_json_get", unbounded);
-    return call(is_number ? "mneme_json_text_at" : "mneme_json_text", unbounded);
+    const bool is_binary = is_binary_json(args[0]);
+    if (name == "->") {
+      return call(!is_number ? "mneme_json_get" : is_binary ? "mneme_jsonb_at" : "mneme_json_at", unbounded);
+    }
+    return call(!is_number  ? "mneme_json_text"
+                : is_binary ? "mneme_jsonb_text_at"
+                            : "mneme_json_text_at",
+                unbounded);
   }
   if (name == "#>" || name == "#>>") {
     if (!has_json) return std::nullopt;
@@ -296,7 +302,8 @@ std::optional<Expr> SelectBinder::bind_form_call(const std::string& name, std::v
   if (std::ranges::none_of(args, has_form)) return std::nullopt;
   if (std::optional<Expr> made = bind_json_operator(name, args, where)) return made;
   if (std::ranges::any_of(args, is_bytea)) return bind_bytea_call(name, args, where);
-  if (name == "mneme_json_key") return call_provided(name, std::move(args), where);
+  if (name == "mneme_json_key" || name == "mneme_jsonb_cast")
+    return call_provided(name, std::move(args), where);
   return std::nullopt;
 }
 

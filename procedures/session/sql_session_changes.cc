@@ -84,11 +84,13 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
     request.sequences = &sequences_;
     request.stop = stop_;
     const auto is_null = [&](size_t column) { return found.row(i)[column].is_null(); };
-    if (!change.conflict_columns.empty() && std::ranges::none_of(change.conflict_columns, is_null)) {
-      std::string key;
+    std::string key;
+    const bool may_conflict =
+        !change.conflict_columns.empty() && std::ranges::none_of(change.conflict_columns, is_null);
+    if (may_conflict) {
       for (const size_t column : change.conflict_columns)
         query::append_key(change.rows->columns[column].type.kind, found.row(i)[column], key);
-      if (!conflicts.insert(std::move(key)).second) {
+      if (conflicts.contains(key)) {
         failure = StatementResult::failure(sqlstate::kCardinality,
                                            "ON CONFLICT DO UPDATE command cannot affect row a second time");
         failure.hint =
@@ -97,7 +99,10 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
         return roll_back(failure);
       }
     }
+    const uint64_t changed_before = recorded.count();
     for (uint32_t n = 0; n < times[i] && ran == Ran::kCompleted; ++n) ran = run_body(request, failure);
+    // One that ON CONFLICT leaves as it is may be met again.
+    if (may_conflict && recorded.count() > changed_before) conflicts.insert(std::move(key));
     found_as.resize(kept.size(), i);
   }
   count = recorded.count();

@@ -165,7 +165,7 @@ class TimeWriter {
       case TimeField::kDayShort:
         return name(kDays[parts_.day_of_week].substr(0, 3), letters, 0);
       case TimeField::kDayOfYear:
-        return number(parts_.day_of_year, fills ? 3 : 1);
+        return number(parts_.day_of_year, !fills ? 1 : parts_.day_of_year < 0 ? 2 : 3);
       case TimeField::kDayOfMonth:
         return number(parts_.day_of_month, two);
       case TimeField::kDayOfWeek:

@@ -341,16 +341,4 @@ ir::Statement make_raising(Expr condition) {
   return statement;
 }
 
-void throw_if_constant_raises(Expr expr, std::deque<std::string>& strings) {
-  ConstantFolder folder(strings);
-  folder.fold(expr);
-  const std::optional<Expr> raising = folder.take_raising();
-  if (!raising) return;
-  Arena arena;
-  EvaluationContext context(arena);
-  Value result;
-  if (!evaluate(*raising, context, result))
-    throw SourceError{raising->where, std::string(context.error.message), context.error.sqlstate};
-}
-
 }  // namespace mneme

@@ -52,9 +52,6 @@ class ConstantFolder {
 // A statement of a procedure that raises what `condition`, of take_raising(), does.
 ir::Statement make_raising(ir::Expr condition);
 
-// Refuses a statement with an expression in which a constant part raises.
-void throw_if_constant_raises(ir::Expr expr, std::deque<std::string>& strings);
-
 // Whether the expression's evaluation may raise, as far as its form shows.
 bool can_raise(const ir::Expr& expr);
 

@@ -130,6 +130,7 @@ class Digits {
       shape_.behind = precision - whole;
     }
     if (std::isinf(number)) return fmt::format("{}{}", number < 0 ? "-" : "", endless);
+    if (std::isnan(number)) return "NaN";
     return fmt::format("{:.{}f}", number, shape_.behind);
   }
 

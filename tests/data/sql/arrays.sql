@@ -62,3 +62,4 @@ SELECT array_remove(ARRAY[DATE '2024-01-01'], 'foo');
 SELECT array_position(ARRAY[DATE '2024-01-01'], 5);
 SELECT pg_typeof(array_append(ARRAY[1], 5000000000));
 SELECT ARRAY[1] UNION ALL SELECT NULL ORDER BY 1;
+SELECT NULL::text = ANY ('{}'::text[]), NULL::int <> ALL ('{}'::int[]), NULL::int = ANY ('{1}'::int[]), 1 = ANY (NULL::int[]);

@@ -127,3 +127,34 @@ INSERT INTO wide VALUES (5, 'y', 2, NULL, false);
 SELECT * FROM wide WHERE id = 5;
 ALTER TABLE nosuch ADD COLUMN a int;
 ALTER TABLE IF EXISTS nosuch ADD COLUMN a int;
+-- A foreign key is looked at behind all rows of an INSERT, whatever is wrong with one of them comes before.
+CREATE TABLE tree (id int PRIMARY KEY, parent int REFERENCES tree, label varchar(3) NOT NULL DEFAULT 'x', day date);
+INSERT INTO tree VALUES (1, 2), (2, 3), (3, NULL), (4, 4);
+SELECT id, parent FROM tree ORDER BY id;
+INSERT INTO tree VALUES (5, 9), (6, NULL, NULL);
+INSERT INTO tree VALUES (5, 9), (1, NULL);
+INSERT INTO tree VALUES (5, 9), (6, 5);
+INSERT INTO tree VALUES (5, 6), (6, 5) RETURNING id, parent;
+INSERT INTO tree (id, parent) SELECT n, NULL FROM generate_series(20, 22) AS g(n);
+INSERT INTO tree (parent) SELECT id FROM tree WHERE id = 99;
+INSERT INTO tree (parent) SELECT id FROM tree;
+INSERT INTO tree (parent) VALUES (1);
+-- Constants are looked at before the first row.
+INSERT INTO tree (parent, label) VALUES (1, 'a'), (1, 'long');
+INSERT INTO tree VALUES (1, 1), (7, 1, 'a', '2024-02-30');
+INSERT INTO tree VALUES (1, 1), (7, 1, 'a' || 'long');
+INSERT INTO tree VALUES (1, 1), (1 / 0, 1);
+SELECT id, parent, label FROM tree ORDER BY id;
+DO $$ BEGIN INSERT INTO tree VALUES (30, 31), (31, 30); END $$;
+DO $$ BEGIN INSERT INTO tree VALUES (40, 41), (42, 40); END $$;
+DO $$ BEGIN INSERT INTO tree (parent) SELECT id FROM tree WHERE id = 99; END $$;
+DO $$ BEGIN IF false THEN INSERT INTO tree (parent) VALUES (1); END IF; END $$;
+SELECT id, parent, label FROM tree ORDER BY id;
+-- A row that ON CONFLICT leaves as it is may be met again; one that it changes may not.
+CREATE TABLE met (id int PRIMARY KEY, v int, keeps boolean NOT NULL);
+INSERT INTO met VALUES (1, 1, true), (2, 2, false);
+INSERT INTO met VALUES (1, 8, true), (1, 9, true) ON CONFLICT (id) DO UPDATE SET v = excluded.v WHERE NOT met.keeps RETURNING id, v;
+INSERT INTO met VALUES (2, 8, true), (2, 9, true) ON CONFLICT (id) DO UPDATE SET v = excluded.v WHERE NOT met.keeps;
+INSERT INTO met VALUES (3, 8, true), (3, 9, true) ON CONFLICT (id) DO UPDATE SET v = excluded.v WHERE NOT met.keeps;
+INSERT INTO met VALUES (2, 8, false), (1, 9, true), (1, 9, true) ON CONFLICT (id) DO UPDATE SET v = excluded.v WHERE NOT met.keeps RETURNING id, v;
+SELECT * FROM met ORDER BY id;

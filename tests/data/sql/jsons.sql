@@ -121,3 +121,14 @@ SELECT * FROM jsonb_object_keys('[1]');
 SELECT * FROM jsonb_each('[1]');
 SELECT * FROM jsonb_array_elements(NULL);
 SELECT sum((e ->> 'n')::int) FROM jsonb_array_elements('[{"n": 1}, {"n": 41}]') e;
+-- A jsonb that is cast to a number or a boolean must be one; a scalar is an array of itself.
+SELECT '12.7'::jsonb::int, '12.5'::jsonb::numeric, '1e3'::jsonb::float8, 'true'::jsonb::boolean, '-3'::jsonb::bigint, '7'::jsonb::smallint;
+SELECT 'true'::jsonb::int;
+SELECT 'null'::jsonb::numeric;
+SELECT '"1"'::jsonb::int;
+SELECT '[1]'::jsonb::real;
+SELECT '{}'::jsonb::boolean;
+SELECT '1'::jsonb::boolean;
+SELECT '99999999999'::jsonb::int;
+SELECT NULL::jsonb::int;
+SELECT '12.0'::jsonb -> 0, '12.0'::jsonb ->> -1, '"s"'::jsonb ->> 0, '12.0'::jsonb ->> 1, '12.0'::json ->> 0, 'null'::jsonb -> 0;
