@@ -400,7 +400,8 @@ bool SelectBinder::is_volatile(const Expr& expr) const {
 void SelectBinder::arrange(FromPlan& plan, Conditions conditions) {
   std::stable_partition(conditions.begin(), conditions.end(),
                         [](const Expr& each) { return !has_query(each); });
-  // Conditions beside a full join are of its left side: where they don't hold, the right side's rows are there.
+  // Conditions beside a full join are of its left side: where they don't hold, the right side's rows are
+  // there.
   const bool is_full = std::ranges::any_of(
       plan.steps, [](const FromStep& step) { return step.kind == FromStep::Kind::kFull; });
   Conditions gates;
