@@ -253,6 +253,24 @@ TEST(WriteCache, AnErrorOfTheMediumIsReported) {
   }
 }
 
+TEST(WriteCache, AFullCacheTakesTheWholeWriteAndKeepsWhatItCouldNotWriteBack) {
+  TestDisk disk(1);
+  for (size_t i = 0; i < WriteCache::kMostSectors; ++i) disk.put(kLog, i, "A");
+  disk.fail(EIO);
+  disk.put(kLog, WriteCache::kMostSectors, "BCD");
+  disk.fail(0);
+  ASSERT_EQ(disk.cache().sync(kLog), 0);
+  const std::string held = disk.after_power_failure(kLog, WriteCache::kMostSectors + 3);
+  EXPECT_EQ(held.substr(WriteCache::kMostSectors), "BCD") << broken(
+      "put() takes the whole write, also where a full cache could not write back: a later sync that returns "
+      "0 "
+      "has written it.",
+      "That sync would be a lie: the end of the write is neither on the medium nor in the cache.");
+  EXPECT_EQ(held.substr(0, 2), "AA") << broken(
+      "What put() could not write back stays cached: a later sync that returns 0 has written it.",
+      "That sync would be a lie: the sector that failed is neither on the medium nor in the cache.");
+}
+
 TEST(WriteCache, WhatASyncCouldNotWriteStaysCached) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     TestDisk disk(static_cast<uint64_t>(seed));

@@ -25,7 +25,7 @@ int WriteCache::put(int file, uint64_t offset, ByteSpan bytes) {
     if (sectors_.size() <= kMostSectors || error != 0) continue;
     const auto first = sectors_.begin();
     error = medium_(first->first.file, first->first.offset, first->second);
-    sectors_.erase(first);
+    if (error == 0) sectors_.erase(first);
   }
   return error;
 }
