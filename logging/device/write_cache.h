@@ -32,9 +32,9 @@ class WriteCache {
   WriteCache(Medium medium, uint64_t seed);
 
   // Takes a write at the beginning of a sector. Its last sector may be a part of one, if no later write of
-  // that sector is shorter: the engine's writes are whole blocks, so that case is left undefined. A full cache
-  // writes back a sector for each that is one too many. Returns the first error of that, and takes all of the
-  // write in any case; what could not be written stays cached.
+  // that sector is shorter: the engine's writes are whole blocks, so that case is left undefined. A full
+  // cache writes back a sector for each that is one too many. Returns the first error of that, and takes all
+  // of the write in any case; what could not be written stays cached.
   int put(int file, uint64_t offset, ByteSpan bytes);
   // Writes some sectors of what is cached to the medium, as a disk does when it likes, or none.
   int write_back_early();
