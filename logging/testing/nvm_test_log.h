@@ -25,9 +25,23 @@ inline DurableLogOptions small_nvm_log(uint32_t workers = 1) {
 class CrashImage {
  public:
   explicit CrashImage(const std::string& directory) {
-    // As it is at one moment: std::filesystem asks for the size before it opens a file, and a new one may
-    // take its place between.
-    must(replace_text_file(directory_.path() + "/MANIFEST", must(read_text_file(directory + "/MANIFEST"))));
+    // Again, where the manifest has changed meanwhile: the files would hold what no crash leaves beside it,
+    // as a segment with records that is not listed.
+    for (std::string manifest; manifest != manifest_of(directory);) {
+      manifest = manifest_of(directory);
+      copy(directory, manifest);
+    }
+  }
+  const std::string& path() const { return directory_.path(); }
+
+ private:
+  static std::string manifest_of(const std::string& directory) {
+    return must(read_text_file(directory + "/MANIFEST"));
+  }
+  void copy(const std::string& directory, const std::string& manifest) const {
+    for (const auto& file : std::filesystem::directory_iterator(directory_.path()))
+      std::filesystem::remove_all(file.path());
+    must(replace_text_file(directory_.path() + "/MANIFEST", manifest));
     // A file may go meanwhile: a manifest that gets its name, say.
     for (const auto& file : std::filesystem::directory_iterator(directory)) {
       if (file.path().filename() == "MANIFEST") continue;
@@ -38,9 +52,7 @@ class CrashImage {
       } while (gone == std::errc::interrupted);
     }
   }
-  const std::string& path() const { return directory_.path(); }
 
- private:
   TemporaryDirectory directory_;
 };
 

@@ -102,9 +102,13 @@ void set_modes(std::vector<Statement>& statements, ir::MarkedBody& body, const i
       const ir::Operation& operation = procedure.operations[statement.operation.value];
       mark.mode = operation.kind == ir::OperationKind::kSelect ? of_selects : of_changes;
       if (mark.mode == OperationMode::kLocate) {
-        for (const ir::AccessPath::Equality& equality : operation.access[0].path.equalities) {
-          if (equality.array.valid() || equality.values.size() != 1) break;
-          mark.lane_key.push_back(equality.values[0]);
+        // A query of any form has no access of its own.
+        for (const ir::TableAccess& access :
+             std::span(operation.access).first(operation.access.empty() ? 0 : 1)) {
+          for (const ir::AccessPath::Equality& equality : access.path.equalities) {
+            if (equality.array.valid() || equality.values.size() != 1) break;
+            mark.lane_key.push_back(equality.values[0]);
+          }
         }
         if (mark.lane_key.empty() || statement.kind == StatementKind::kForQuery) {
           mark.lane_key.clear();
