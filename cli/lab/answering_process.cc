@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <string>
 
+#include "base/file/file.h"
 #include "cli/crash/child_process.h"
 #include "lab/laboratory.h"
 
@@ -48,22 +48,6 @@ class PrivateFolder {
   std::string path_;
 };
 
-Result<void> write_whole(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file) return failed("cannot write {}: {}", path, std::strerror(errno));
-  return {};
-}
-
-Result<std::string> read_whole(const std::string& path) {
-  const std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return failed("cannot read {}: {}", path, std::strerror(errno));
-  return std::move(text).str();
-}
-
 std::string error_answer(const std::string& sentence) {
   return nlohmann::json{{"error", sentence}}.dump();
 }
@@ -74,7 +58,7 @@ Result<std::string> answer_apart(std::string_view request, std::chrono::millisec
   const PrivateFolder folder;
   if (folder.path().empty())
     return failed("no temporary folder can be made in {}: {}", PrivateFolder::place(), std::strerror(errno));
-  RETURN_IF_ERROR(write_whole(request_file(folder.path()), request));
+  RETURN_IF_ERROR(replace_text_file(request_file(folder.path()), request));
   Result<ChildProcess> child = ChildProcess::start_told({"lab-answer", folder.path()});
   if (!child) return child.error();
   const ChildProcess::Ending ending = child->wait(limit);
@@ -88,19 +72,19 @@ Result<std::string> answer_apart(std::string_view request, std::chrono::millisec
         fmt::format("the engine has ended with status {}: does the script need more memory than there is?",
                     ending.exit_status));
   }
-  return read_whole(answer_file(folder.path()));
+  return read_text_file(answer_file(folder.path()));
 }
 
 Result<void> answer_in_folder(const std::string& folder) {
   const rlimit memory{kMostAnsweringBytes, kMostAnsweringBytes};
   if (setrlimit(RLIMIT_AS, &memory) != 0)
     return failed("the process's memory cannot be bounded: {}", std::strerror(errno));
-  const Result<std::string> request = read_whole(request_file(folder));
+  const Result<std::string> request = read_text_file(request_file(folder));
   if (!request) return request.error();
   const std::string place = folder + "/laboratory";
   std::error_code error;
   if (!std::filesystem::create_directory(place, error)) return failed("cannot make the folder {}", place);
-  return write_whole(answer_file(folder), lab::answer(*request, place));
+  return replace_text_file(answer_file(folder), lab::answer(*request, place));
 }
 
 }  // namespace mneme

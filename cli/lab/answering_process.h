@@ -1,11 +1,12 @@
 // Answering process: a request of the laboratory (lab/laboratory.h), answered by this program in a process of
-// its own: what a request asks for may never end, or take all memory, and takes no more than that process
-// along.
+// its own. A request's script may never end, or take all memory: then that process ends, and the server goes
+// on.
 //
 // Threads     any, and several at once.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 

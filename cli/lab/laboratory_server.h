@@ -48,6 +48,7 @@ class LaboratoryServer {
   const std::string_view page_;
   const std::chrono::milliseconds longest_;
   uint16_t port_ = 0;
+  // The library's threads add, the owner reads. It orders nothing: relaxed.
   std::atomic<uint64_t> answers_{0};
   mg_context* context_ = nullptr;
 };

@@ -99,7 +99,7 @@ Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
   }
   Expr arg = bind(is_number ? literal : expr.args[0]);
   if (query_ != nullptr && target.is_string()) arg = with_own_digits_if_numeric(std::move(arg));
-  const bool is_scalar = target.is_number() || target.is_floating() || target.kind == TypeKind::kBoolean;
+  const bool is_scalar = target.is_number() || target.kind == TypeKind::kBoolean;
   if (is_form(arg.type, TextForm::kJsonb) && is_scalar) arg = scalar_of_json(std::move(arg), target);
   return convert_explicitly(std::move(arg), target);
 }

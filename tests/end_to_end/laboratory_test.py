@@ -185,7 +185,7 @@ class ServedLaboratory(LaboratoryTest):
         status, told = self.ask(port, "POST", "/answer", json.dumps(lesson("bank")))
         self.assertEqual(status, 500)
         self.assertIn(f"no temporary folder can be made in {self.folder / 'nowhere'}: ", told)
-        self.refuse(FAILED, ["cannot read"], "lab-answer", self.folder / "nowhere")
+        self.refuse(FAILED, [str(self.folder / "nowhere" / "request")], "lab-answer", self.folder / "nowhere")
         (self.folder / "request").write_text("{}")
         self.succeed("lab-answer", self.folder)
         self.refuse(FAILED, ["cannot make the folder"], "lab-answer", self.folder)
