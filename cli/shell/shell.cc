@@ -11,7 +11,7 @@
 #include "cli/measure/recovery_text.h"
 #include "cli/output/result_table.h"
 #include "cli/shell/line_reader.h"
-#include "procedures/parser/keywords.h"
+#include "procedures/parser/reserved_words.h"
 #include "procedures/values/run_errors.h"
 
 namespace mneme {

@@ -6,7 +6,6 @@
 #include "base/ascii.h"
 #include "procedures/binder/names.h"
 #include "procedures/binder/schema_binder.h"
-#include "procedures/binder/schema_parts.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"

@@ -242,9 +242,17 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     return convert(std::move(reference), Type{.kind = TypeKind::kTime});
   if (expr.qualifier.empty() && name == "current_timestamp") reference.type.is_zoned = true;
   reference.text_varies = names_.text_varies(reference.variable);
+  if (reference.type.is_array && query_ != nullptr) {
+    Expr text = make(ExprKind::kFunction, array_type_of(reference.type.element()), expr.where);
+    text.function = ir::Function::kArrayText;
+    text.variable = reference.variable;
+    text.args.push_back(make(ExprKind::kConstant, reference.type.element(), expr.where));
+    return text;
+  }
   if (reference.type.is_array) {
-    refuse(expr.where, "the array {} can't be used as a value; use {}[i], cardinality({}) or = ANY ({})",
-           name, name, name, name);
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "the array {} can't be used as a value; use {}[i], cardinality({}) or = ANY ({})", name, name,
+              name, name);
   }
   return reference;
 }

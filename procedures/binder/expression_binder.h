@@ -93,6 +93,8 @@ class ExpressionBinder {
   ir::Expr bind_subscript(const syntax::Expr& expr);
   ir::Expr bind_in_list(const syntax::Expr& expr);
   std::optional<syntax::Expr> any_of_parameter(const syntax::Expr& expr);
+  bool is_compared_by_elements(const syntax::Expr& expr);
+  ir::Expr bind_any_of_elements(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_any_of_text(const syntax::Expr& expr);
   ir::Expr bind_sequence(const syntax::Expr& expr);
   ir::Expr bind_last_value(const syntax::Expr& expr);
@@ -136,6 +138,12 @@ bool converts_implicitly(const Type& from, const Type& to);
 ir::Expr argument_for(ir::Expr value, const Type& parameter, size_t number, const syntax::Procedure& routine);
 // The type that a function says it returns, without modifiers.
 Type result_type(const syntax::Procedure& routine, const Names& names);
+// Refuses a function that returns rows.
+void check_returns_value(const syntax::Procedure& routine, ir::SourceLocation where);
+// A function that returns rows: its columns, and SELECT of them from its query.
+std::vector<std::pair<syntax::Name, syntax::TypeName>> columns_of_rows(const syntax::Procedure& routine,
+                                                                       const Names& names);
+syntax::Query query_of_rows(const syntax::Procedure& routine, const Names& names);
 // Pairs a call's arguments with the parameters that take some; those that are left out have defaults.
 // `takes_out`: CALL names those of OUT parameters, too.
 std::vector<const syntax::Expr*> arguments_of(const syntax::Procedure& routine,

@@ -92,7 +92,9 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (query_ != nullptr) {
     if (std::optional<Expr> call = query_->bind_catalog_call(expr, *this)) return *std::move(call);
   }
-  if (query_ == nullptr && expr.text == "gen_random_uuid" && expr.args.empty() && names_.allows_sequences()) {
+  const bool is_one_value = names_.allows_sequences() || (names_.allows_draws() && sources_.empty());
+  if (query_ == nullptr && expr.text == "gen_random_uuid" && expr.args.empty() && is_one_value) {
+    names_.note_draw(expr.text, false, expr.where);
     std::vector<Expr> args;
     args.push_back(make(ExprKind::kConstant, kInt, expr.where));
     args.back().constant = Value::of_int(0);

@@ -129,8 +129,7 @@ const std::map<std::string_view, std::string_view> kAdvice = {
     {"timeofday", kTimeAdvice},
     {"random", "a replayed call must draw the same number; pass the random number as an argument"},
     {"setseed", "a replayed call must draw the same number; pass the random number as an argument"},
-    {"gen_random_uuid", "a replayed call must draw the same value; pass the value as an argument"},
-    {"nextval", "draw numbers from a row of a table with UPDATE ... RETURNING ... INTO"},
+    {"gen_random_uuid", "it is accepted where one value is computed, and not for each row"},
     {"array_append", "it is accepted as the whole right side of an assignment: a := array_append(a, x)"},
     {"array_length", "use cardinality(a), which is 0 for an empty array"},
     {"array_upper", "use cardinality(a)"},
@@ -481,13 +480,13 @@ bool is_own_function(std::string_view name) {
 }
 
 Expr ExpressionBinder::bind_sequence(const syntax::Expr& expr) {
-  if (!names_.allows_sequences() || (query_ == nullptr && !sources_.empty())) {
-    refuse_as(
-        sqlstate::kNotSupported, expr.where,
-        "{}() is not supported in a procedure: a replayed call must draw the same number; draw it before "
-        "the call, and pass it as an argument",
-        expr.text);
+  if (!names_.allows_draws() || (query_ == nullptr && !sources_.empty())) {
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "{}() is not supported here, where it would be evaluated for rows; draw the number into a "
+              "variable, or INSERT it",
+              expr.text);
   }
+  names_.note_draw(expr.text, expr.text == "nextval" || expr.text == "setval", expr.where);
   if (expr.text == "lastval") return bind_last_value(expr);
   const size_t least = expr.text == "setval" ? 2 : 1;
   if (expr.args.size() < least || expr.args.size() > (expr.text == "setval" ? 3 : 1)) {

@@ -181,11 +181,18 @@ Expr argument_for(Expr value, const Type& parameter, size_t number, const syntax
   return converted;
 }
 
+void check_returns_value(const syntax::Procedure& routine, ir::SourceLocation where) {
+  if (!routine.returns_rows) return;
+  refuse_as(sqlstate::kNotSupported, where, "function {} returns rows: write SELECT * FROM {}(...)",
+            routine.name.text, routine.name.text);
+}
+
 // The expression stands in the place of the call, and the arguments in the place of the parameters.
 Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Procedure& routine) {
   const std::string& name = call.text;
   if (!routine.is_function)
     refuse_as(sqlstate::kWrongObject, call.where, "{} is a procedure; to call a procedure, use CALL", name);
+  check_returns_value(routine, call.where);
   const std::optional<syntax::Expr> body = expression_of(routine, true);
   if (!body) {
     refuse_as(sqlstate::kNotSupported, call.where,

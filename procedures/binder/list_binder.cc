@@ -8,6 +8,7 @@
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/element_query.h"
 #include "procedures/typing/constant_folding.h"
 #include "procedures/typing/conversion.h"
 #include "procedures/values/array_text.h"
@@ -306,6 +307,34 @@ std::optional<syntax::Expr> ExpressionBinder::any_of_parameter(const syntax::Exp
   return plain;
 }
 
+// Whether a query of the elements compares them: by another operator than =, or of types whose texts say too
+// little.
+bool ExpressionBinder::is_compared_by_elements(const syntax::Expr& expr) {
+  if (expr.op != Op::kEqual || expr.is_all) return true;
+  if (expr.args[1].kind == syntax::ExprKind::kParameter) return false;
+  const TypeKind kind = bind(expr.args[1]).type.elements;
+  return kind == TypeKind::kNumeric || kind == TypeKind::kDecimal || kind == TypeKind::kReal ||
+         kind == TypeKind::kDouble || kind == TypeKind::kChar || kind == TypeKind::kInterval;
+}
+
+Expr ExpressionBinder::bind_any_of_elements(const syntax::Expr& expr) {
+  syntax::Expr array = expr.args[1];
+  const bool has_no_type = array.kind == syntax::ExprKind::kString || array.kind == syntax::ExprKind::kNull ||
+                           (array.kind == syntax::ExprKind::kParameter &&
+                            names_.type_of(names_.parameter(array)).kind == TypeKind::kNull);
+  if (has_no_type) {
+    const Expr left = bind(expr.args[0]);
+    syntax::Expr cast = syntax::make_expression(syntax::ExprKind::kCast, array.where);
+    cast.type = written_type(is_unknown(left) ? text_type() : left.type, array.where);
+    cast.type.is_array = true;
+    cast.args.push_back(std::move(array));
+    array = std::move(cast);
+  }
+  return bind(compare_elements(std::move(array), expr.is_all, [&](syntax::Expr element) {
+    return syntax::make_binary(expr.op, expr.args[0], std::move(element));
+  }));
+}
+
 Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
   if (std::optional<syntax::Expr> list = list_of_array(expr)) return bind_in_list(*list);
   if (expr.op == Op::kNotEqual && expr.is_all) {
@@ -316,6 +345,7 @@ Expr ExpressionBinder::bind_any(const syntax::Expr& expr) {
     return negate_if(true, bind_any(any));
   }
   if (const std::optional<syntax::Expr> plain = any_of_parameter(expr)) return bind_any(*plain);
+  if (query_ != nullptr && is_compared_by_elements(expr)) return bind_any_of_elements(expr);
   if (std::optional<Expr> call = bind_any_of_text(expr)) return *std::move(call);
   if (expr.op != Op::kEqual || expr.is_all) {
     refuse_as(sqlstate::kNotSupported, expr.where,

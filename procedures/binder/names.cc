@@ -152,6 +152,48 @@ Type read_plain_type(const syntax::TypeName& name) {
   return type;
 }
 
+syntax::TypeName written_type(const Type& type, ir::SourceLocation where) {
+  syntax::TypeName name;
+  name.where = where;
+  const auto base_of = [&]() -> const char* {
+    if (form_name(type) != nullptr) return form_name(type);
+    switch (type.kind) {
+      case TypeKind::kBoolean:
+        return "boolean";
+      case TypeKind::kSmallInt:
+        return "smallint";
+      case TypeKind::kInt:
+        return "int";
+      case TypeKind::kBigInt:
+        return "bigint";
+      case TypeKind::kReal:
+        return "real";
+      case TypeKind::kDouble:
+        return "double precision";
+      case TypeKind::kNumeric:
+      case TypeKind::kDecimal:
+        return "numeric";
+      case TypeKind::kDate:
+        return "date";
+      case TypeKind::kTime:
+        return "time";
+      case TypeKind::kTimestamp:
+        return type.is_zoned ? "timestamptz" : "timestamp";
+      case TypeKind::kInterval:
+        return "interval";
+      default:
+        return "text";
+    }
+  };
+  name.base = base_of();
+  if (type.kind == TypeKind::kNumeric && type.precision > 0) name.modifiers = {type.precision, type.scale};
+  if (type.kind == TypeKind::kChar || (type.is_string() && !type.is_text && type.length > 0)) {
+    name.base = type.kind == TypeKind::kChar ? "char" : "varchar";
+    name.modifiers = {type.length};
+  }
+  return name;
+}
+
 VariableId Names::add_variable(std::string name, const Type& type) {
   procedure_.variables.push_back({std::move(name), type});
   return VariableId{static_cast<uint32_t>(procedure_.variables.size() - 1)};
@@ -328,6 +370,15 @@ const SessionValue* Names::session_value(const std::string& function) const {
   if (session_ == nullptr) return nullptr;
   const auto found = session_->find(function);
   return found == session_->end() ? nullptr : &found->second;
+}
+
+void Names::note_draw(std::string_view function, bool writes, ir::SourceLocation where) {
+  if (!allows_draws_) return;
+  procedure_.draws = true;
+  procedure_.writes |= writes;
+  if (procedure_.by_chance.empty())
+    procedure_.by_chance =
+        fmt::format("line {}: {}() gives another value in another run", where.line, function);
 }
 
 VariableId Names::found() {

@@ -45,6 +45,8 @@ struct Declared {
 
 // The type that is written, table.column%TYPE and RECORD excepted.
 Type read_plain_type(const syntax::TypeName& name);
+// The other way round: the type, without an array, as a cast writes it.
+syntax::TypeName written_type(const Type& type, ir::SourceLocation where);
 // The procedures and functions that others call.
 class Routines {
  public:
@@ -123,9 +125,13 @@ class Names {
     procedure_.variables[variable.value].type = type;
   }
 
-  // The statement is a session's, which may draw from sequences; a procedure's call could not be replayed.
+  // The statement is a session's, which may draw from sequences.
   void allow_sequences() { allows_sequences_ = true; }
   bool allows_sequences() const { return allows_sequences_; }
+  // So may a procedure: it is logged by its rows then, as another call would draw another number.
+  void allow_draws() { allows_draws_ = true; }
+  bool allows_draws() const { return allows_sequences_ || allows_draws_; }
+  void note_draw(std::string_view function, bool writes, ir::SourceLocation where);
   const TableDefinition* find_table(const std::string& name) const { return catalog_.find_table(name); }
 
   // The type that a declaration writes, table.column%TYPE included.
@@ -191,6 +197,7 @@ class Names {
   size_t statement_parameters_ = 0;
   size_t expressions_ = 0;
   bool allows_sequences_ = false;
+  bool allows_draws_ = false;
 };
 
 // The column that `text`, or qualifier.text, means; nothing where no table has it. Two tables having it is an

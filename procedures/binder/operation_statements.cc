@@ -74,6 +74,35 @@ void name_columns(syntax::Expr& expr, const std::string& row) {
   for (syntax::Expr& arg : expr.args) name_columns(arg, row);
 }
 
+bool asks_for_row_count(const syntax::Block& block);
+
+bool asks_for_row_count(const std::vector<syntax::Statement>& statements) {
+  return std::ranges::any_of(statements, [](const syntax::Statement& statement) {
+    const bool here = statement.kind == syntax::StatementKind::kDiagnostics &&
+                      std::ranges::find(statement.words, "row_count") != statement.words.end();
+    return here || asks_for_row_count(statement.body) ||
+           std::ranges::any_of(
+               statement.branches,
+               [](const syntax::Branch& branch) { return asks_for_row_count(branch.statements); }) ||
+           (statement.block != nullptr && asks_for_row_count(*statement.block));
+  });
+}
+
+bool asks_for_row_count(const syntax::Block& block) {
+  return asks_for_row_count(block.statements) ||
+         std::ranges::any_of(block.handlers, [](const syntax::ExceptionHandler& handler) {
+           return asks_for_row_count(handler.statements);
+         });
+}
+
+// counter := counter + by.
+Statement increase(VariableId counter, ir::Expr by, ir::SourceLocation where) {
+  constexpr Type kCount{.kind = TypeKind::kBigInt};
+  ir::Expr before = nodes::make_variable(counter, kCount, where);
+  return nodes::make_assign(
+      counter, nodes::make_binary(ir::Op::kAdd, kCount, std::move(before), std::move(by), where), where);
+}
+
 }  // namespace
 
 ProcedureBinder::Bound ProcedureBinder::bind_operation_into(const syntax::Operation& operation,
@@ -100,6 +129,14 @@ void ProcedureBinder::bind_operation(const syntax::Statement& statement, Stateme
   if (written.kind != ir::OperationKind::kSelect) return bind_change(statement, out);
   const bool perform = statement.kind == syntax::StatementKind::kPerform;
   if (is_values(written) && !goes_into_record(written)) return bind_values(statement, out);
+  if (const VariableId array = array_that_takes(written); array.valid()) {
+    syntax::Expr value = syntax::make_expression(syntax::ExprKind::kScalarQuery, statement.where);
+    value.query = written.query;
+    fill_array(array, std::move(value), statement.where, out);
+    out.push_back(
+        nodes::make_assign(VariableId(), nodes::make_boolean(true, statement.where), statement.where));
+    return;
+  }
   if (perform && !written.tables.empty()) uncounted_ = statement.where;
   Statement operation = make_statement(StatementKind::kOperation, statement.where);
   Bound bound = bind_operation_into(
@@ -107,6 +144,14 @@ void ProcedureBinder::bind_operation(const syntax::Statement& statement, Stateme
   operation.operation = bound.id;
   out.push_back(std::move(operation));
   std::ranges::move(bound.taken, std::back_inserter(out));
+}
+
+// The array that INTO names alone, of a query of any form.
+VariableId ProcedureBinder::array_that_takes(const syntax::Operation& select) const {
+  if (!select.query || select.into.size() != 1 || !select.into[0].field.empty()) return {};
+  const Declared& target = names_.get(select.into[0].name);
+  const bool is_array = target.variable.valid() && names_.type_of(target.variable).is_array;
+  return is_array ? assignable(select.into[0]) : VariableId();
 }
 
 bool ProcedureBinder::goes_into_record(const syntax::Operation& select) const {
@@ -151,17 +196,23 @@ void ProcedureBinder::bind_plain_change(const syntax::Statement& statement, Stat
     refuse_as(sqlstate::kNotSupported, conflict->where,
               "ON CONFLICT DO UPDATE of several rows is not supported; write an INSERT for each");
   }
-  if (written.on_conflict || !written.more_rows.empty()) uncounted_ = statement.where;
+  const VariableId sum = written.more_rows.empty() ? VariableId() : begin_sum(statement.where, out);
   Statements references;
   Statements* const behind = written.more_rows.empty() ? nullptr : &references;
+  // What ON CONFLICT leaves out has no operation that counts.
+  if (written.on_conflict) reset_count(statement.where, out);
   changes_.bind(without_calls(written, out), bound, out, behind);
+  add_count(sum, statement.where, out);
   for (const std::vector<syntax::Expr>& row : written.more_rows) {
     if (!written.into.empty()) {
       refuse_as(sqlstate::kNotSupported, statement.where,
                 "RETURNING INTO takes one row, and this INSERT makes several; write an INSERT for each");
     }
+    if (written.on_conflict) reset_count(statement.where, out);
     changes_.bind(without_calls(written.with_row(row), out), bound, out, behind);
+    add_count(sum, statement.where, out);
   }
+  end_sum(sum, statement.where, out);
   std::ranges::move(references, std::back_inserter(out));
 }
 
@@ -257,16 +308,29 @@ syntax::Expr ProcedureBinder::query_of(const syntax::Expr& expr, Statements& out
   core.items.push_back({false, {}, expr, {}});
   const syntax::Name name{fmt::format("expression {}", ++calls_), expr.where};
   Statement look = make_statement(StatementKind::kOperation, expr.where);
-  try {
-    look.operation = bind_any(select_of(std::move(query), expr.where, "an expression"), nullptr,
-                              [&](const BoundAnyQuery& bound) {
-                                const VariableId value = names_.declare_hidden(name.text, bound.types.at(0));
-                                names_.declare_alias(name, value);
-                                return std::vector<VariableId>{value};
-                              });
-  } catch (const SourceError& error) {
-    if (!may_be_of_queries(error)) throw;
-    return expr;
+  const auto bind_look = [&](syntax::Query written) {
+    try {
+      look.operation = bind_any(select_of(std::move(written), expr.where, "an expression"), nullptr,
+                                [&](const BoundAnyQuery& bound) {
+                                  const VariableId value =
+                                      names_.declare_hidden(name.text, bound.types.at(0));
+                                  names_.declare_alias(name, value);
+                                  return std::vector<VariableId>{value};
+                                });
+    } catch (const SourceError& error) {
+      if (!may_be_of_queries(error)) throw;
+      return false;
+    }
+    return true;
+  };
+  if (!bind_look(query)) {
+    // An array, which is no variable's, may be wanted as its text.
+    syntax::Expr text = syntax::make_expression(syntax::ExprKind::kCast, expr.where);
+    text.type.base = "text";
+    text.type.where = expr.where;
+    text.args.push_back(expr);
+    query.first.select->items[0].expr = std::move(text);
+    if (!bind_look(std::move(query))) return expr;
   }
   // It sets no FOUND that a statement reads.
   ir::Operation& operation = procedure_.operations[look.operation.value];
@@ -307,6 +371,7 @@ void ProcedureBinder::bind_change_of_query(const syntax::Statement& statement, S
     rows = parts.rows_once(targets);
   }
   const std::string row = fmt::format("row of query {}", ++calls_);
+  const VariableId sum = begin_sum(statement.where, out);
   size_t columns = 0;
   Statement loop = make_statement(StatementKind::kForQuery, statement.where);
   loop.operation = bind_any(select_of(std::move(rows), change.where, change.text), &targets,
@@ -330,8 +395,63 @@ void ProcedureBinder::bind_change_of_query(const syntax::Statement& statement, S
   for (syntax::Expr& value : each.operation->values) name_columns(value, row);
   for (syntax::Expr& condition : each.operation->conditions) name_columns(condition, row);
   bind_plain_change(each, loop.body);
-  uncounted_ = statement.where;
+  add_count(sum, statement.where, loop.body);
   out.push_back(std::move(loop));
+  end_sum(sum, statement.where, out);
+}
+
+// ---- ROW_COUNT ----
+
+// A change that is a loop, for what constraints ask of each of its rows, counts the loop's rounds.
+void ProcedureBinder::keep_row_count(Statements& statements) {
+  for (size_t i = 0; i < statements.size(); ++i) {
+    Statement& statement = statements[i];
+    keep_row_count(statement.body);
+    keep_row_count(statement.else_body);
+    const bool is_loop = statement.kind == StatementKind::kForQuery;
+    if (!is_loop && statement.kind != StatementKind::kOperation) continue;
+    ir::Operation& operation = procedure_.operations[statement.operation.value];
+    if (operation.found.valid() || statement.found.valid() || operation.row_count.valid()) continue;
+    if (!is_loop) {
+      operation.row_count = row_count_;
+      operation.defines.push_back(row_count_);
+      std::ranges::sort(operation.defines);
+    } else if (operation.kind != ir::OperationKind::kSelect) {
+      const ir::SourceLocation where = statement.where;
+      statement.body.insert(statement.body.begin(), increase(row_count_, count_constant(1, where), where));
+      statements.insert(statements.begin() + static_cast<ptrdiff_t>(i),
+                        nodes::make_assign(row_count_, count_constant(0, where), where));
+      ++i;
+    }
+  }
+}
+
+void ProcedureBinder::find_row_count(const syntax::Block& body) {
+  if (asks_for_row_count(body))
+    row_count_ = names_.declare_hidden("row_count", Type{.kind = TypeKind::kBigInt});
+}
+
+VariableId ProcedureBinder::begin_sum(ir::SourceLocation where, Statements& out) {
+  if (!row_count_.valid()) return {};
+  const VariableId sum = names_.declare_hidden("sum of rows", Type{.kind = TypeKind::kBigInt});
+  out.push_back(nodes::make_assign(sum, count_constant(0, where), where));
+  return sum;
+}
+
+void ProcedureBinder::reset_count(ir::SourceLocation where, Statements& out) {
+  if (row_count_.valid()) out.push_back(nodes::make_assign(row_count_, count_constant(0, where), where));
+}
+
+void ProcedureBinder::add_count(VariableId sum, ir::SourceLocation where, Statements& out) {
+  if (!sum.valid()) return;
+  out.push_back(
+      increase(sum, nodes::make_variable(row_count_, Type{.kind = TypeKind::kBigInt}, where), where));
+}
+
+void ProcedureBinder::end_sum(VariableId sum, ir::SourceLocation where, Statements& out) {
+  if (!sum.valid()) return;
+  out.push_back(nodes::make_assign(row_count_,
+                                   nodes::make_variable(sum, Type{.kind = TypeKind::kBigInt}, where), where));
 }
 
 }  // namespace mneme

@@ -9,7 +9,6 @@
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/ir_printer.h"
 #include "procedures/binder/schema_binder.h"
-#include "procedures/binder/schema_parts.h"
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"

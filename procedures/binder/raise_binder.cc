@@ -171,8 +171,6 @@ void ProcedureBinder::bind_diagnostics(const syntax::Statement& statement, State
                 "GET STACKED DIAGNOSTICS cannot be used outside an exception handler");
     }
     if (word == "row_count") {
-      if (!row_count_.valid())
-        row_count_ = names_.declare_hidden("row_count", Type{.kind = TypeKind::kBigInt});
       from = row_count_;
     } else if (word == "stacked returned_sqlstate") {
       from = handler_->sqlstate;

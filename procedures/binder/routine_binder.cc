@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "engine/schema/text_form.h"
+#include "procedures/binder/any_query_binder.h"
+#include "procedures/binder/expression_binder.h"
 #include "procedures/binder/statement_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
@@ -187,7 +189,6 @@ void ProcedureBinder::bind_values(const syntax::Statement& statement, Statements
     refuse(from.where,
            "a SELECT without FROM gives one row: each value goes INTO a variable, and there is none to lock");
   }
-  uncounted_ = statement.where;
   std::vector<std::pair<VariableId, VariableId>> moved;
   for (size_t i = 0; i < from.items.size(); ++i) {
     const syntax::Expr expr = queries_.hoist(from.items[i].expr, out);
@@ -215,6 +216,8 @@ void ProcedureBinder::bind_values(const syntax::Statement& statement, Statements
     out.push_back(
         make_assign(target, folded(convert_for_variable(names_, target, std::move(value))), statement.where));
   }
+  if (row_count_.valid())
+    out.push_back(make_assign(row_count_, count_constant(1, statement.where), statement.where));
   // FOUND := true, where the procedure reads it (keep_found).
   out.push_back(make_assign(VariableId(), nodes::make_boolean(true, statement.where), statement.where));
 }
@@ -246,6 +249,7 @@ void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, S
   // No name of the user's holds a blank.
   const syntax::Name row{"row of query " + std::to_string(++calls_), statement.where};
   names_.declare_record(row);
+  const VariableId sum = begin_sum(statement.where, out);
   Statement loop = make_statement(StatementKind::kForQuery, statement.where);
   loop.operation = bind_operation_into(*query, OperationBinder::Use::kForLoop, {{row, {}}}, out).id;
   for (const auto& [name, variable] : *names_.get(row).record->fields)
@@ -255,8 +259,9 @@ void ProcedureBinder::bind_insert_of_query(const syntax::Statement& statement, S
   values.where = statement.where;
   values.operation = std::move(each);
   bind_operation(values, loop.body);
-  uncounted_ = statement.where;
+  add_count(sum, statement.where, loop.body);
   out.push_back(std::move(loop));
+  end_sum(sum, statement.where, out);
 }
 
 ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& callee,
@@ -307,12 +312,14 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
     routine.result = names_.declare_hidden(callee.name.text + " result", result_type(callee, names_));
   Routine* const outer = std::exchange(routine_, &routine);
   std::vector<Loop> loops = std::exchange(loops_, {});
+  std::vector<OpenCursor> cursors = std::exchange(cursors_, {});
   const bool is_tail = is_tail_;
   const Handler* const handler = std::exchange(handler_, nullptr);
   const VariableId found = std::exchange(procedure_.found, VariableId());
   const VariableId row_count = std::exchange(row_count_, VariableId());
   const std::optional<ir::SourceLocation> uncounted = std::exchange(uncounted_, std::nullopt);
   Statements body;
+  find_row_count(callee.body);
   bind_routine_body(callee, body);
   if (row_count_.valid()) {
     check_counted();
@@ -330,6 +337,7 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
   handler_ = handler;
   is_tail_ = is_tail;
   loops_ = std::move(loops);
+  cursors_ = std::move(cursors);
   routine_ = outer;
   routine_alone.reset();
   inlined.result = routine.result;
@@ -349,11 +357,10 @@ ProcedureBinder::Inlined ProcedureBinder::inline_body(const syntax::Procedure& c
 
 void ProcedureBinder::check_counted() const {
   if (!uncounted_) return;
-  refuse_as(
-      sqlstate::kNotSupported, *uncounted_,
-      "GET DIAGNOSTICS ... ROW_COUNT is not supported beside this statement, whose rows it would not count: "
-      "PERFORM, a SELECT without FROM, ON CONFLICT, INSERT of several rows or of a SELECT; use FOUND, or "
-      "count(*)");
+  refuse_as(sqlstate::kNotSupported, *uncounted_,
+            "GET DIAGNOSTICS ... ROW_COUNT is not supported beside PERFORM of a query, whose rows it would "
+            "not count; "
+            "use FOUND, or count(*)");
 }
 
 ir::Expr ProcedureBinder::count_constant(int64_t count, ir::SourceLocation where) {
@@ -367,6 +374,7 @@ syntax::Expr ProcedureBinder::call_in_expression(const syntax::Expr& call, const
   if (call.star || call.distinct || call.window || call.filter || call.order) {
     refuse_as(sqlstate::kWrongObject, call.where, "{} is no aggregate or window function", call.text);
   }
+  check_returns_value(routine, call.where);
   const Inlined inlined = inline_body(routine, call.args, call.where, out);
   VariableId result = inlined.result;
   if (!routine.returns) {
@@ -488,50 +496,81 @@ void ProcedureBinder::assign_result(const syntax::Expr& expr, Statements& out) {
                             expr.where));
 }
 
-// FOREACH x IN ARRAY a: a loop over the places of a copy of the array.
-void ProcedureBinder::bind_for_each(const syntax::Statement& statement, Statements& out) {
-  const syntax::Expr& of = *statement.expr;
-  const ir::SourceLocation where = statement.where;
-  const Declared* declared =
-      of.kind == syntax::ExprKind::kReference && of.qualifier.empty() ? names_.find(of.text) : nullptr;
-  if (declared == nullptr || !declared->variable.valid() || !names_.type_of(declared->variable).is_array) {
-    refuse_as(sqlstate::kNotSupported, of.where,
-              "FOREACH runs over a variable that is an array; assign this to one first");
+// ---- functions that return rows ----
+
+std::vector<std::pair<syntax::Name, syntax::TypeName>> columns_of_rows(const syntax::Procedure& routine,
+                                                                       const Names& names) {
+  std::vector<std::pair<syntax::Name, syntax::TypeName>> columns;
+  for (const syntax::RowColumn& column : routine.row_columns) {
+    const TableDefinition* table = routine.row_columns.size() == 1 && column.type.modifiers.empty()
+                                       ? names.find_table(column.type.base)
+                                       : nullptr;
+    if (table == nullptr || is_sequence(*table)) {
+      columns.emplace_back(column.name, column.type);
+      continue;
+    }
+    for (const Column& each : table->columns)
+      columns.emplace_back(syntax::Name{each.name, column.name.where},
+                           written_type(each.type, column.name.where));
   }
-  const Type type = names_.type_of(declared->variable);
-  const VariableId copy = names_.declare_hidden(of.text + " in FOREACH", type);
-  Statement assign = make_statement(StatementKind::kArrayAssign, where);
-  assign.variable = copy;
-  assign.source_array = declared->variable;
-  const auto count = [&] {
-    ir::Expr cardinality = nodes::make(ir::ExprKind::kFunction, nodes::kInt, where);
-    cardinality.function = ir::Function::kCardinality;
-    cardinality.variable = copy;
-    return cardinality;
-  };
-  Statement null =
-      nodes::make_raise_if(nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean, count(), where),
-                           sqlstate::kNullNotAllowed, "FOREACH expression must not be null", where);
-  out.push_back(std::move(assign));
-  out.push_back(std::move(null));
-  Statement loop = make_statement(StatementKind::kForRange, where);
-  const auto number = [&](int64_t value) {
-    ir::Expr constant = nodes::make(ir::ExprKind::kConstant, nodes::kInt, where);
-    constant.constant = Value::of_int(value);
-    return constant;
-  };
-  loop.variable = names_.declare_hidden("place in " + of.text, nodes::kInt);
-  loop.expr = number(1);
-  loop.limit = count();
-  ir::Expr element = nodes::make(ir::ExprKind::kArrayElement, type.element(), where);
-  element.variable = copy;
-  element.args.push_back(nodes::make_variable(loop.variable, nodes::kInt, where));
-  const VariableId target = assignable(statement.target);
-  Statements body;
-  body.push_back(make_assign(target, convert_for_variable(names_, target, std::move(element)), where));
-  bind_loop_body(statement, body);
-  for (Statement& each : body) loop.body.push_back(std::move(each));
-  out.push_back(std::move(loop));
+  for (const syntax::Parameter& parameter : routine.parameters) {
+    if (parameter.out) columns.emplace_back(parameter.name, parameter.type);
+  }
+  if (columns.empty())
+    refuse_as("42P13", routine.name.where,
+              "function result type must be specified because of result type record");
+  return columns;
+}
+
+syntax::Query query_of_rows(const syntax::Procedure& routine, const Names& names) {
+  const ir::SourceLocation where = routine.name.where;
+  // No name of the user's holds a blank.
+  const std::string rows = "rows of the function";
+  syntax::Query query;
+  query.where = query.first.where = where;
+  syntax::SelectCore& core = query.first.select.emplace();
+  core.where = where;
+  syntax::FromItem& from = core.from.emplace_back();
+  from.kind = syntax::FromItem::Kind::kQuery;
+  from.where = where;
+  from.query = routine.rows;
+  from.alias = {rows, where};
+  for (const auto& [name, type] : columns_of_rows(routine, names)) {
+    const std::string column = "column " + std::to_string(core.items.size() + 1);
+    from.column_aliases.push_back({column, where});
+    syntax::Expr cast = syntax::make_expression(syntax::ExprKind::kCast, where);
+    cast.type = type;
+    cast.args.push_back(syntax::reference(rows, column, where));
+    core.items.push_back({false, {}, std::move(cast), name});
+  }
+  return query;
+}
+
+// The query is bound for its faults, and so that the tables that it reads are known.
+void ProcedureBinder::bind_rows(const syntax::Procedure& from) {
+  const auto columns = columns_of_rows(from, names_);
+  const BoundAnyQuery bound = bind_any_query(catalog_, names_, strings_, *from.rows, nullptr);
+  if (bound.types.size() != columns.size()) {
+    refuse_as(from.is_sql ? "42P13" : "42804", from.rows->where,
+              "the query gives {} columns, and function {} returns {}", bound.types.size(), from.name.text,
+              columns.size());
+  }
+  syntax::Operation select;
+  select.where = from.rows->where;
+  select.text = from.rows->text;
+  select.query = std::make_shared<const syntax::Query>(query_of_rows(from, names_));
+  (void)bind_any(select, nullptr, [](const BoundAnyQuery&) { return std::vector<VariableId>(); });
+  for (const auto& [name, type] : columns) {
+    const bool is_table = !from.row_columns.empty() && from.row_columns[0].name.text != from.name.text;
+    procedure_.rows += procedure_.rows.empty() ? (is_table ? "TABLE(" : "SETOF ") : ", ";
+    if (is_table) procedure_.rows += name.text + " ";
+    procedure_.rows += message_name(names_.read_type(type));
+    if (!is_table) break;
+    if (&name == &columns.back().first) procedure_.rows += ")";
+  }
+  if (from.row_columns.empty()) procedure_.rows = "SETOF record";
+  if (from.row_columns.size() == 1 && columns.size() > 1)
+    procedure_.rows = "SETOF " + from.row_columns[0].type.base;
 }
 
 }  // namespace mneme

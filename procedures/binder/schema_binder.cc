@@ -10,7 +10,6 @@
 
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
-#include "procedures/binder/schema_parts.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"

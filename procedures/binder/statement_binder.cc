@@ -80,6 +80,11 @@ ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId i
   names_.begin_routine(from.name.text);
   names_.open_block();
   bind_parameters(from);
+  if (from.returns_rows) {
+    bind_rows(from);
+    names_.close_block();
+    return std::move(procedure_);
+  }
   Routine routine;
   routine.from = &from;
   if (from.returns && !from.returns_void()) {
@@ -88,6 +93,7 @@ ir::Procedure ProcedureBinder::bind(const syntax::Procedure& from, ProcedureId i
     procedure_.has_result = true;
   }
   routine_ = &routine;
+  find_row_count(from.body);
   bind_routine_body(from, procedure_.body);
   names_.close_block();
   if (row_count_.valid()) {
@@ -128,6 +134,7 @@ void ProcedureBinder::bind_parameters(const syntax::Procedure& from) {
 
 void ProcedureBinder::bind_block(const syntax::Block& block, bool outermost, Statements& out) {
   names_.open_block();
+  const size_t cursors = cursors_.size();
   for (const syntax::Declaration& declaration : block.declarations)
     bind_declaration(declaration, outermost, out);
   if (!block.handlers.empty()) {
@@ -141,6 +148,7 @@ void ProcedureBinder::bind_block(const syntax::Block& block, bool outermost, Sta
   } else {
     bind_statements(block.statements, out);
   }
+  cursors_.resize(cursors);
   names_.close_block();
 }
 
@@ -160,6 +168,7 @@ void ProcedureBinder::bind_labelled(const syntax::Block& block, Statements& out)
 
 void ProcedureBinder::bind_declaration(const syntax::Declaration& declaration, bool outermost,
                                        Statements& out) {
+  if (declaration.cursor) return declare_cursor(declaration, out);
   if (declaration.type.base == "record") {
     if (declaration.initial || declaration.constant) {
       refuse(declaration.name.where, "a RECORD takes no initial value; a SELECT or FOR loop fills it");
@@ -251,6 +260,16 @@ void ProcedureBinder::bind_statement(const syntax::Statement& statement, Stateme
     case syntax::StatementKind::kExit:
     case syntax::StatementKind::kContinue:
       return bind_leave(statement, out);
+    case syntax::StatementKind::kForCursor:
+      return bind_for_cursor(statement, out);
+    case syntax::StatementKind::kOpen:
+      return bind_open(statement, out);
+    case syntax::StatementKind::kClose:
+      return bind_close(statement, out);
+    case syntax::StatementKind::kFetch:
+      return bind_fetch(statement, out);
+    case syntax::StatementKind::kReturnRows:
+      refuse(statement.where, "cannot use RETURN QUERY in a function that does not return rows");
     case syntax::StatementKind::kForEach:
       return bind_for_each(statement, out);
     case syntax::StatementKind::kAssert:
@@ -314,40 +333,6 @@ void ProcedureBinder::bind_assign(const syntax::Statement& statement, Statements
   assign.variable = variable;
   assign.expr = bind_value_for(queries_.hoist(*statement.expr, out), variable);
   out.push_back(std::move(assign));
-}
-
-void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& value, ir::SourceLocation where,
-                                        Statements& out) {
-  Statement assign = make_statement(StatementKind::kArrayAssign, where);
-  assign.variable = array;
-  const auto array_named = [&](const syntax::Expr& expr) -> VariableId {
-    const Declared* declared = expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty()
-                                   ? names_.find(expr.text)
-                                   : nullptr;
-    return declared ? declared->variable : VariableId{};
-  };
-  if (value.kind == syntax::ExprKind::kEmptyArray ||
-      (value.kind == syntax::ExprKind::kString && value.text == "{}")) {
-    out.push_back(std::move(assign));
-    return;
-  }
-  if (value.kind == syntax::ExprKind::kCall && value.text == "array_append" && value.args.size() == 2) {
-    if (array_named(value.args[0]) != array) {
-      refuse(where,
-             "array_append() is supported in the form a := array_append(a, x), with one array on both sides");
-    }
-    assign.kind = StatementKind::kArrayAppend;
-    assign.expr = bind_value_for(value.args[1], array);
-    out.push_back(std::move(assign));
-    return;
-  }
-  assign.source_array = array_named(value);
-  if (assign.source_array.valid() && names_.type_of(assign.source_array) == names_.type_of(array)) {
-    out.push_back(std::move(assign));
-    return;
-  }
-  refuse(where,
-         "an array is assigned '{{}}', array_append(itself, x), or another array of the same type; not this");
 }
 
 ir::Expr ProcedureBinder::bind_branch_condition(const std::optional<syntax::Expr>& of,
@@ -477,21 +462,6 @@ void ProcedureBinder::bind_leave(const syntax::Statement& statement, Statements&
   leave.expr = statement.expr ? bind_condition(queries_.hoist(*statement.expr, out))
                               : make_boolean(true, statement.where);
   out.push_back(std::move(leave));
-}
-
-void ProcedureBinder::keep_row_count(Statements& statements) {
-  for (Statement& statement : statements) {
-    if (statement.kind == StatementKind::kOperation) {
-      ir::Operation& operation = procedure_.operations[statement.operation.value];
-      if (!operation.found.valid() && !operation.row_count.valid()) {
-        operation.row_count = row_count_;
-        operation.defines.push_back(row_count_);
-        std::ranges::sort(operation.defines);
-      }
-    }
-    keep_row_count(statement.body);
-    keep_row_count(statement.else_body);
-  }
 }
 
 // No statement reads the FOUND that these set.

@@ -36,6 +36,7 @@ class ProcedureBinder final : private AnyExpressions {
                  [this](const syntax::Expr& call, const syntax::Procedure& routine,
                         std::vector<ir::Statement>& out) { return call_in_expression(call, routine, out); }) {
     names_.set_routines(routines);
+    names_.allow_draws();
   }
   ProcedureBinder(const ProcedureBinder&) = delete;
   ProcedureBinder& operator=(const ProcedureBinder&) = delete;
@@ -60,6 +61,17 @@ class ProcedureBinder final : private AnyExpressions {
     bool is_inlined = false;
     bool jumps = false;  // a RETURN leaves the loop around the inlined body
   };
+  // A declared cursor.
+  struct OpenCursor {
+    std::string name;
+    std::shared_ptr<const syntax::Cursor> from;
+    std::vector<VariableId> parameters;
+    VariableId is_open;
+    VariableId place;
+    // Of its columns, once an OPEN is bound.
+    std::vector<std::string> names;
+    std::vector<VariableId> columns;
+  };
   // The EXCEPTION handler around the statement: what has been caught.
   struct Handler {
     VariableId sqlstate;
@@ -72,6 +84,7 @@ class ProcedureBinder final : private AnyExpressions {
   };
 
   void bind_parameters(const syntax::Procedure& procedure);
+  void bind_rows(const syntax::Procedure& procedure);
   void bind_routine_body(const syntax::Procedure& routine, Statements& out);
   Inlined inline_body(const syntax::Procedure& callee, const std::vector<syntax::Expr>& args,
                       ir::SourceLocation where, Statements& out);
@@ -83,7 +96,20 @@ class ProcedureBinder final : private AnyExpressions {
   void assign_result(const syntax::Expr& expr, Statements& out);
   void bind_assert(const syntax::Statement& statement, Statements& out);
   void bind_diagnostics(const syntax::Statement& statement, Statements& out);
+  // Arrays and cursors (cursor_statements.cc).
   void bind_for_each(const syntax::Statement& statement, Statements& out);
+  void fill_array(VariableId array, syntax::Expr value, ir::SourceLocation where, Statements& out);
+  void declare_cursor(const syntax::Declaration& declaration, Statements& out);
+  OpenCursor& cursor_named(const syntax::Name& name);
+  static void require_open(const OpenCursor& cursor, ir::SourceLocation where, Statements& out);
+  void begin_cursor_query(const OpenCursor& cursor, const syntax::Statement& statement, Statements& out);
+  void bind_open(const syntax::Statement& statement, Statements& out);
+  void bind_close(const syntax::Statement& statement, Statements& out);
+  void bind_fetch(const syntax::Statement& statement, Statements& out);
+  void bind_for_cursor(const syntax::Statement& statement, Statements& out);
+  ir::Expr next_place(const OpenCursor& cursor, const syntax::Statement& statement, Statements& out);
+  static ir::Expr count_of(const OpenCursor& cursor, ir::SourceLocation where);
+
   void bind_values(const syntax::Statement& statement, Statements& out);
   void bind_insert_of_query(const syntax::Statement& statement, Statements& out);
   static bool sets_found(const Statements& statements);
@@ -112,6 +138,7 @@ class ProcedureBinder final : private AnyExpressions {
   void bind_leave(const syntax::Statement& statement, Statements& out);
   void bind_raise(const syntax::Statement& statement, Statements& out);
   void bind_operation(const syntax::Statement& statement, Statements& out);
+  VariableId array_that_takes(const syntax::Operation& select) const;
   bool goes_into_record(const syntax::Operation& select) const;
   void bind_change(const syntax::Statement& statement, Statements& out);
   void bind_plain_change(const syntax::Statement& statement, Statements& out);
@@ -143,9 +170,18 @@ class ProcedureBinder final : private AnyExpressions {
   static void check_change_of_query(const syntax::Operation& change);
   void bind_change_of_query(const syntax::Statement& statement, Statements& out);
   void keep_found(Statements& statements);
+  // The routine asks for ROW_COUNT somewhere: each operation of the user's says how many rows it had. Those
+  // that constraints add do not.
   void keep_row_count(Statements& statements);
   // Refuses ROW_COUNT beside a statement whose rows it would not count.
   void check_counted() const;
+  // A statement of several changes: ROW_COUNT is the sum of what each has counted. Does nothing where the
+  // routine does not ask for it.
+  void find_row_count(const syntax::Block& body);
+  VariableId begin_sum(ir::SourceLocation where, Statements& out);
+  void reset_count(ir::SourceLocation where, Statements& out);
+  void add_count(VariableId sum, ir::SourceLocation where, Statements& out);
+  void end_sum(VariableId sum, ir::SourceLocation where, Statements& out);
 
   const Catalog& catalog_;
   std::deque<std::string>& strings_;
@@ -154,7 +190,8 @@ class ProcedureBinder final : private AnyExpressions {
   OperationBinder operations_;
   ChangeBinder changes_;
   QueryHoister queries_;
-  std::vector<Loop> loops_;  // the loops around, outermost first
+  std::vector<Loop> loops_;          // the loops around, outermost first
+  std::vector<OpenCursor> cursors_;  // of the blocks around, outermost first
   Routine* routine_ = nullptr;
   const Handler* handler_ = nullptr;
   bool is_tail_ = false;  // nothing of the routine follows the statement

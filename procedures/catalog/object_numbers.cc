@@ -242,6 +242,7 @@ std::string procedure_arguments(const ir::Procedure& procedure) {
 }
 
 int64_t result_type(const ir::Procedure& procedure) {
+  if (!procedure.rows.empty()) return kRecordType;
   if (!procedure.has_result) {
     const auto results = std::ranges::count_if(procedure.parameters, &ir::Parameter::inout);
     if (results != 1 || !procedure.is_function) return results == 0 ? kVoidType : kRecordType;
@@ -303,7 +304,10 @@ std::string procedure_definition(const Program& program, const ir::Procedure& pr
   std::string text =
       fmt::format("CREATE OR REPLACE {} public.{}({})\n", procedure.is_function ? "FUNCTION" : "PROCEDURE",
                   shown_name(procedure.name), procedure_arguments(procedure));
-  if (procedure.is_function) text += fmt::format(" RETURNS {}\n", formatted_type(result_type(procedure), -1));
+  if (procedure.is_function) {
+    text += fmt::format(" RETURNS {}\n",
+                        procedure.rows.empty() ? formatted_type(result_type(procedure), -1) : procedure.rows);
+  }
   // What the definition says besides stays as it was written.
   const std::string around = source->text.substr(0, body->begin - body->quote_length) +
                              source->text.substr(body->end + body->quote_length);

@@ -56,6 +56,10 @@ bool unistr(QueryArguments arguments, Arena& arena, Value& result, SqlError& err
   return give_text(all, arena, result);
 }
 
+Value quoted_name(QueryArguments arguments, Arena& arena) {
+  return Value::of_text(arena.copy(shown_name(arguments[0].as_text())));
+}
+
 // The text's MD5 digest, as 32 hexadecimal digits (RFC 1321).
 bool md5_of_bytes(std::string message, Arena& arena, Value& result) {
   constexpr std::array<uint32_t, 16> kTurns = {7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21};
@@ -329,6 +333,7 @@ bool draw_uuid(QueryArguments, Arena& arena, Value& result, SqlError&) {
 constexpr QueryFunction kTextFunctions[] = {
     {"unistr", 1, 1, {types::kText}, types::kText, unistr},
     {"md5", 1, 1, {types::kText}, types::kText, md5_of},
+    {"quote_ident", 1, 1, {types::kText}, types::kText, plain<quoted_name>},
     {"mneme_bytea_md5", 1, 1, {kByteaType}, types::kText, md5_of_bytea},
     {"quote_literal", 1, 1, {types::kText}, types::kText, quote_literal},
     {"quote_nullable", 1, 1, {types::kText}, types::kText, quote_nullable, false},

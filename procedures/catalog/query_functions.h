@@ -44,6 +44,13 @@ inline bool give_text(std::string_view text, Arena& arena, Value& result) {
   return true;
 }
 
+// One that does not fail.
+template <Value (*Function)(QueryArguments arguments, Arena& arena)>
+bool plain(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
+  result = Function(arguments, arena);
+  return true;
+}
+
 struct QueryFunction {
   using Call = bool (*)(QueryArguments arguments, Arena& arena, Value& result, SqlError& error);
 

@@ -150,6 +150,20 @@ bool trim_array(QueryArguments arguments, Arena& arena, Value& result, SqlError&
   return true;
 }
 
+// The elements of these places, from 1, both ends included.
+bool array_slice(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  const auto count = static_cast<int64_t>(elements.size());
+  const int64_t begin = std::max<int64_t>(arguments[1].as_int(), 1);
+  const int64_t end = std::min<int64_t>(arguments[2].as_int(), count);
+  ArrayElements slice;
+  for (int64_t place = begin; place <= end; ++place)
+    slice.push_back(elements[static_cast<size_t>(place - 1)]);
+  result = array_of(slice, arena);
+  return true;
+}
+
 // Whether each element of the one, none of which may be NULL, is in the other.
 bool contains_all(const ArrayElements& whole, const ArrayElements& parts) {
   return std::ranges::all_of(parts, [&](const std::optional<std::string>& part) {
@@ -228,7 +242,85 @@ bool array_as(QueryArguments arguments, Arena& arena, Value& result, SqlError& e
   return true;
 }
 
+// ---- those that take vectors, too ----
+
+Value array_to_string(QueryArguments arguments, Arena& arena) {
+  if (arguments[0].is_null() || arguments[1].is_null()) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  if (!elements) return Value::null();
+  std::string text;
+  bool first = true;
+  for (const std::optional<std::string>& element : *elements) {
+    if (!element && (arguments.size() < 3 || arguments[2].is_null())) continue;
+    if (!first) text += arguments[1].as_text();
+    first = false;
+    text += element ? *element : std::string(arguments[2].as_text());
+  }
+  return Value::of_text(arena.copy(text));
+}
+
+Value array_upper(QueryArguments arguments, Arena&) {
+  if (arguments[1].as_int() != 1) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  if (!elements || elements->empty()) return Value::null();
+  const auto count = static_cast<int64_t>(elements->size());
+  return Value::of_int(is_vector(arguments[0].as_text()) ? count - 1 : count);
+}
+
+Value array_length(QueryArguments arguments, Arena&) {
+  if (arguments[1].as_int() != 1) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  if (!elements || elements->empty()) return Value::null();
+  return Value::of_int(static_cast<int64_t>(elements->size()));
+}
+
+Value array_lower(QueryArguments arguments, Arena&) {
+  if (arguments[1].as_int() != 1) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  if (!elements || elements->empty()) return Value::null();
+  return Value::of_int(is_vector(arguments[0].as_text()) ? 0 : 1);
+}
+
+Value array_cardinality(QueryArguments arguments, Arena&) {
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  return elements ? Value::of_int(static_cast<int64_t>(elements->size())) : Value::null();
+}
+
+Value array_has(QueryArguments arguments, Arena&) {
+  if (arguments[0].is_null()) return Value::null();
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  if (!elements) return Value::null();
+  // An empty array has not even what is not known.
+  if (arguments[1].is_null()) return elements->empty() ? Value::of_bool(false) : Value::null();
+  bool null = false;
+  for (const std::optional<std::string>& element : *elements) {
+    if (element && *element == arguments[1].as_text()) return Value::of_bool(true);
+    null |= !element;
+  }
+  return null ? Value::null() : Value::of_bool(false);
+}
+
+Value array_element(QueryArguments arguments, Arena& arena) {
+  const auto elements = array_or_vector_elements(arguments[0].as_text());
+  const auto at = static_cast<size_t>(arguments[1].as_int() - (is_vector(arguments[0].as_text()) ? 0 : 1));
+  if (!elements || at >= elements->size() || !(*elements)[at]) return Value::null();
+  return Value::of_text(arena.copy(*(*elements)[at]));
+}
+
 constexpr QueryFunction kArrayFunctions[] = {
+    {"array_to_string",
+     2,
+     3,
+     {kArrayType, types::kText, types::kText},
+     types::kText,
+     plain<array_to_string>,
+     false},
+    {"array_upper", 2, 2, {kArrayType, types::kBigInt}, types::kBigInt, plain<array_upper>},
+    {"array_length", 2, 2, {kArrayType, types::kBigInt}, types::kBigInt, plain<array_length>},
+    {"array_lower", 2, 2, {kArrayType, types::kBigInt}, types::kBigInt, plain<array_lower>},
+    {"array_cardinality", 1, 1, {kArrayType}, types::kBigInt, plain<array_cardinality>},
+    {"mneme_array_has", 2, 2, {kArrayType, types::kText}, types::kBoolean, plain<array_has>, false},
+    {"mneme_array_element", 2, 2, {kArrayType, types::kBigInt}, types::kText, plain<array_element>},
     {"mneme_array_as", 2, 2, {kArrayType, types::kInt}, kArrayType, array_as},
     {"array_append", 2, 2, {kArrayType, types::kText}, kArrayType, array_append, false, 0},
     {"array_prepend", 2, 2, {types::kText, kArrayType}, kArrayType, array_prepend, false, 1},
@@ -255,6 +347,7 @@ constexpr QueryFunction kArrayFunctions[] = {
     {"array_positions", 2, 2, {kArrayType, types::kText}, types::kIntArray, array_positions, false, {}, true},
     {"array_ndims", 1, 1, {kArrayType}, types::kInt, array_ndims},
     {"array_dims", 1, 1, {kArrayType}, types::kText, array_dims},
+    {"mneme_array_slice", 3, 3, {kArrayType, types::kInt, types::kInt}, kArrayType, array_slice, true, 0},
     {"trim_array", 2, 2, {kArrayType, types::kInt}, kArrayType, trim_array, true, 0},
     {"mneme_array_contains", 2, 2, {kArrayType, kArrayType}, types::kBoolean, array_contains, true, {}, true},
     {"mneme_array_overlaps", 2, 2, {kArrayType, kArrayType}, types::kBoolean, array_overlaps, true, {}, true},

@@ -276,7 +276,52 @@ bool atan2d_of(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   return true;
 }
 
+// ---- bits ----
+
+Value bits_and(QueryArguments arguments, Arena&) {
+  return Value::of_int(arguments[0].as_int() & arguments[1].as_int());
+}
+
+Value bits_or(QueryArguments arguments, Arena&) {
+  return Value::of_int(arguments[0].as_int() | arguments[1].as_int());
+}
+
+Value bits_xor(QueryArguments arguments, Arena&) {
+  return Value::of_int(arguments[0].as_int() ^ arguments[1].as_int());
+}
+
+Value bits_not(QueryArguments arguments, Arena&) {
+  return Value::of_int(~arguments[0].as_int());
+}
+
+// Shifts take the width of the left side as a third argument. As PostgreSQL's on the usual processors, they
+// count modulo the width, that of an int for a smallint.
+Value bits_left(QueryArguments arguments, Arena&) {
+  const int64_t width = arguments[2].as_int();
+  const auto by = static_cast<uint64_t>(arguments[1].as_int()) & (width == 64 ? 63 : 31);
+  const uint64_t shifted = static_cast<uint64_t>(arguments[0].as_int()) << by;
+  return Value::of_int(width == 64   ? static_cast<int64_t>(shifted)
+                       : width == 32 ? int64_t{static_cast<int32_t>(shifted)}
+                                     : int64_t{static_cast<int16_t>(shifted)});
+}
+
+Value bits_right(QueryArguments arguments, Arena&) {
+  const auto by = static_cast<uint64_t>(arguments[1].as_int()) & (arguments[2].as_int() == 64 ? 63 : 31);
+  return Value::of_int(arguments[0].as_int() >> by);
+}
+
 constexpr QueryFunction kNumberFunctions[] = {
+    {"mneme_and", 2, 2, {types::kBigInt, types::kBigInt}, types::kBigInt, plain<bits_and>},
+    {"mneme_or", 2, 2, {types::kBigInt, types::kBigInt}, types::kBigInt, plain<bits_or>},
+    {"mneme_xor", 2, 2, {types::kBigInt, types::kBigInt}, types::kBigInt, plain<bits_xor>},
+    {"mneme_not", 1, 1, {types::kBigInt}, types::kBigInt, plain<bits_not>},
+    {"mneme_left", 3, 3, {types::kBigInt, types::kBigInt, types::kBigInt}, types::kBigInt, plain<bits_left>},
+    {"mneme_right",
+     3,
+     3,
+     {types::kBigInt, types::kBigInt, types::kBigInt},
+     types::kBigInt,
+     plain<bits_right>},
     {"div", 2, 2, {kDecimalType, kDecimalType}, kDecimalType, div_of},
     {"scale", 1, 1, {kDecimalType}, types::kInt, scale_of_number},
     {"min_scale", 1, 1, {kDecimalType}, types::kInt, least_scale},

@@ -1,6 +1,8 @@
 // Query functions that make times: of numbers, and of the clock.
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "procedures/catalog/query_functions.h"
 #include "procedures/catalog/time_zone.h"
@@ -150,7 +152,43 @@ bool time_of_clock(std::span<const Value>, Arena&, Value& result, SqlError&) {
   return true;
 }
 
+// One end of each pair may be NULL. PostgreSQL 15, overlaps_timestamp() in timestamp.c.
+bool overlaps(QueryArguments arguments, Arena&, Value& result, SqlError&) {
+  struct Period {
+    int64_t begin;
+    std::optional<int64_t> end;
+  };
+  const auto period = [](const Value& a, const Value& b) -> std::optional<Period> {
+    if (a.is_null() && b.is_null()) return std::nullopt;
+    if (a.is_null() || b.is_null()) return Period{a.is_null() ? b.as_int() : a.as_int(), std::nullopt};
+    return Period{std::min(a.as_int(), b.as_int()), std::max(a.as_int(), b.as_int())};
+  };
+  std::optional<Period> first = period(arguments[0], arguments[1]);
+  std::optional<Period> second = period(arguments[2], arguments[3]);
+  if (!first || !second) return true;
+  if (first->begin == second->begin) {
+    if (first->end && second->end) result = Value::of_bool(true);
+    return true;
+  }
+  if (first->begin > second->begin) std::swap(first, second);
+  // The first begins before the second.
+  if (!first->end) return true;
+  if (second->begin < *first->end) {
+    result = Value::of_bool(true);
+  } else if (second->end) {
+    result = Value::of_bool(false);
+  }
+  return true;
+}
+
 constexpr QueryFunction kTimeFunctions[] = {
+    {"mneme_overlaps",
+     4,
+     4,
+     {types::kTimestamp, types::kTimestamp, types::kTimestamp, types::kTimestamp},
+     types::kBoolean,
+     overlaps,
+     false},
     {"make_date", 3, 3, {types::kInt, types::kInt, types::kInt}, types::kDate, make_date},
     {"make_timestamp",
      6,

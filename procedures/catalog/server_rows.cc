@@ -96,6 +96,7 @@ void procedures(const SystemCatalog& catalog, RowMaker& rows) {
     }
     rows.set("oid", oids::of(procedure.id)).set("proname", procedure.name);
     rows.set("prokind", procedure.is_function ? "f" : "p").set("prorettype", oids::result_type(procedure));
+    rows.set("proretset", !procedure.rows.empty());
     rows.set("pronargs", count).set("proargtypes", with_blanks(taken));
     const bool has_modes = !procedure.is_function || modes.find_first_not_of("i,") != std::string::npos;
     if (!types.empty() && has_modes)

@@ -176,6 +176,7 @@ Value function_result(const SystemCatalog& catalog, Arguments arguments, Arena& 
   const ir::Procedure* procedure =
       arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
   if (procedure == nullptr || !procedure->is_function) return Value::null();
+  if (!procedure->rows.empty()) return text_in(arena, procedure->rows);
   return text_in(arena, oids::formatted_type(oids::result_type(*procedure), -1));
 }
 
@@ -227,83 +228,6 @@ Value set_config(const SystemCatalog& catalog, Arguments arguments, Arena&) {
   return arguments[1];
 }
 
-Value array_to_string(const SystemCatalog&, Arguments arguments, Arena& arena) {
-  if (arguments[0].is_null() || arguments[1].is_null()) return Value::null();
-  const auto elements = array_or_vector_elements(arguments[0].as_text());
-  if (!elements) return Value::null();
-  std::string text;
-  bool first = true;
-  for (const std::optional<std::string>& element : *elements) {
-    if (!element && (arguments.size() < 3 || arguments[2].is_null())) continue;
-    if (!first) text += arguments[1].as_text();
-    first = false;
-    text += element ? *element : std::string(arguments[2].as_text());
-  }
-  return text_in(arena, text);
-}
-
-Value array_upper(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (any_null(arguments) || arguments[1].as_int() != 1) return Value::null();
-  const auto elements = array_or_vector_elements(arguments[0].as_text());
-  if (!elements || elements->empty()) return Value::null();
-  const auto count = static_cast<int64_t>(elements->size());
-  return Value::of_int(is_vector(arguments[0].as_text()) ? count - 1 : count);
-}
-
-Value array_length(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (any_null(arguments) || arguments[1].as_int() != 1) return Value::null();
-  const auto elements = array_or_vector_elements(arguments[0].as_text());
-  if (!elements || elements->empty()) return Value::null();
-  return Value::of_int(static_cast<int64_t>(elements->size()));
-}
-
-Value array_lower(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (any_null(arguments) || arguments[1].as_int() != 1) return Value::null();
-  const auto elements = array_or_vector_elements(arguments[0].as_text());
-  if (!elements || elements->empty()) return Value::null();
-  return Value::of_int(is_vector(arguments[0].as_text()) ? 0 : 1);
-}
-
-Value array_cardinality(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (any_null(arguments)) return Value::null();
-  const auto elements = array_or_vector_elements(arguments[0].as_text());
-  return elements ? Value::of_int(static_cast<int64_t>(elements->size())) : Value::null();
-}
-
-Value array_has(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (arguments[0].is_null()) return Value::null();
-  const auto elements = array_or_vector_elements(arguments[0].as_text());
-  if (!elements) return Value::null();
-  // An empty array has not even what is not known.
-  if (arguments[1].is_null()) return elements->empty() ? Value::of_bool(false) : Value::null();
-  bool null = false;
-  for (const std::optional<std::string>& element : *elements) {
-    if (element && *element == arguments[1].as_text()) return Value::of_bool(true);
-    null |= !element;
-  }
-  return null ? Value::null() : Value::of_bool(false);
-}
-
-Value position_in_array(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (arguments[0].is_null()) return Value::null();
-  const auto elements = array_or_vector_elements(arguments[0].as_text());
-  if (!elements) return Value::null();
-  for (size_t i = 0; i < elements->size(); ++i) {
-    const std::optional<std::string>& element = (*elements)[i];
-    const bool is_same = arguments[1].is_null() ? !element : element && *element == arguments[1].as_text();
-    if (is_same) return Value::of_int(static_cast<int64_t>(i) + 1);
-  }
-  return Value::null();
-}
-
-Value array_element(const SystemCatalog&, Arguments arguments, Arena& arena) {
-  if (any_null(arguments)) return Value::null();
-  const auto elements = array_or_vector_elements(arguments[0].as_text());
-  const auto at = static_cast<size_t>(arguments[1].as_int() - (is_vector(arguments[0].as_text()) ? 0 : 1));
-  if (!elements || at >= elements->size() || !(*elements)[at]) return Value::null();
-  return text_in(arena, *(*elements)[at]);
-}
-
 Value name_character(const SystemCatalog&, Arguments arguments, Arena& arena) {
   if (any_null(arguments)) return Value::null();
   const std::string_view name = arguments[0].as_text();
@@ -321,36 +245,6 @@ Value expanded_field(const SystemCatalog&, Arguments arguments, Arena&) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
   return error == std::errc() ? Value::of_int(number) : Value::null();
-}
-
-Value bits_and(const SystemCatalog&, Arguments arguments, Arena&) {
-  return any_null(arguments) ? Value::null() : Value::of_int(arguments[0].as_int() & arguments[1].as_int());
-}
-Value bits_or(const SystemCatalog&, Arguments arguments, Arena&) {
-  return any_null(arguments) ? Value::null() : Value::of_int(arguments[0].as_int() | arguments[1].as_int());
-}
-Value bits_xor(const SystemCatalog&, Arguments arguments, Arena&) {
-  return any_null(arguments) ? Value::null() : Value::of_int(arguments[0].as_int() ^ arguments[1].as_int());
-}
-Value bits_not(const SystemCatalog&, Arguments arguments, Arena&) {
-  return any_null(arguments) ? Value::null() : Value::of_int(~arguments[0].as_int());
-}
-
-// Shifts take the width of the left side as a third argument. As PostgreSQL's on the usual processors, they
-// count modulo the width, that of an int for a smallint.
-Value bits_left(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (any_null(arguments)) return Value::null();
-  const int64_t width = arguments[2].as_int();
-  const auto by = static_cast<uint64_t>(arguments[1].as_int()) & (width == 64 ? 63 : 31);
-  const uint64_t shifted = static_cast<uint64_t>(arguments[0].as_int()) << by;
-  return Value::of_int(width == 64   ? static_cast<int64_t>(shifted)
-                       : width == 32 ? int64_t{static_cast<int32_t>(shifted)}
-                                     : int64_t{static_cast<int16_t>(shifted)});
-}
-Value bits_right(const SystemCatalog&, Arguments arguments, Arena&) {
-  if (any_null(arguments)) return Value::null();
-  const auto by = static_cast<uint64_t>(arguments[1].as_int()) & (arguments[2].as_int() == 64 ? 63 : 31);
-  return Value::of_int(arguments[0].as_int() >> by);
 }
 
 Value schemas(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
@@ -395,11 +289,6 @@ Value pretty_size(const SystemCatalog&, Arguments arguments, Arena& arena) {
   for (; (size >= 10240 || size <= -10240) && unit + 1 < std::size(kUnits); ++unit)
     size = (size + 512) / 1024;
   return text_in(arena, fmt::format("{} {}", size, kUnits[unit]));
-}
-
-Value quote_name(const SystemCatalog&, Arguments arguments, Arena& arena) {
-  if (arguments[0].is_null()) return Value::null();
-  return text_in(arena, shown_name(arguments[0].as_text()));
 }
 
 Value setting(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
@@ -450,18 +339,7 @@ constexpr Definition kDefinitions[] = {
     {"shobj_description", 2, {kNumber, kString}, 2, kString, nothing},
     {"col_description", 2, {kNumber, kNumber}, 2, kString, column_description},
     {"pg_encoding_to_char", 1, {kNumber}, 1, kString, encoding_name},
-    {"array_to_string", 2, {kList, kString, kString}, 3, kString, array_to_string},
-    {"array_upper", 2, {kList, kNumber}, 2, kNumber, array_upper},
-    {"array_length", 2, {kList, kNumber}, 2, kNumber, array_length},
-    {"array_lower", 2, {kList, kNumber}, 2, kNumber, array_lower},
-    {"array_cardinality", 1, {kList}, 1, kNumber, array_cardinality},
     {"mneme_field", 2, {kString, kNumber}, 2, kNumber, expanded_field},
-    {"mneme_and", 2, {kNumber, kNumber}, 2, kNumber, bits_and},
-    {"mneme_or", 2, {kNumber, kNumber}, 2, kNumber, bits_or},
-    {"mneme_xor", 2, {kNumber, kNumber}, 2, kNumber, bits_xor},
-    {"mneme_not", 1, {kNumber}, 1, kNumber, bits_not},
-    {"mneme_left", 3, {kNumber, kNumber, kNumber}, 3, kNumber, bits_left},
-    {"mneme_right", 3, {kNumber, kNumber, kNumber}, 3, kNumber, bits_right},
     {"pg_char_to_encoding", 1, {kString}, 1, kNumber, encoding_number},
     {"getdatabaseencoding", 0, {}, 0, kString, encoding_name},
     {"pg_tablespace_location", 1, {kNumber}, 1, kString, nothing},
@@ -475,12 +353,8 @@ constexpr Definition kDefinitions[] = {
     {"pg_database_size", 1, {kString}, 1, kNumber, nothing},
     {"pg_tablespace_size", 1, {kString}, 1, kNumber, nothing},
     {"pg_size_pretty", 1, {kNumber}, 1, kString, pretty_size},
-    {"mneme_array_has", 2, {kList, kString}, 2, kFlag, array_has},
-    {"array_position", 2, {kList, kString}, 2, Type{.kind = TypeKind::kInt}, position_in_array},
-    {"mneme_array_element", 2, {kList, kNumber}, 2, kString, array_element},
     {"mneme_name_character", 2, {kString, kNumber}, 2, kString, name_character},
     {"current_schemas", 1, {kFlag}, 1, kList, schemas},
-    {"quote_ident", 1, {kString}, 1, kString, quote_name},
     {"current_setting",
      1,
      {kString, kFlag},

@@ -508,6 +508,11 @@ Result<void> check_call(const Program& program, const Call& call, const char** c
                                    call.procedure.value, program.procedures.size()));
   }
   const ir::Procedure& procedure = program.procedure(call.procedure);
+  if (!procedure.rows.empty()) {
+    return refuse(sqlstate::kNotSupported,
+                  invalid_argument("function {} returns rows: write SELECT * FROM {}(...)", procedure.name,
+                                   procedure.name));
+  }
   const size_t count = argument_count(procedure);
   if (call.arguments.size() != count) {
     // The hidden argument is no business of the client's.

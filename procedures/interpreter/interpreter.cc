@@ -360,7 +360,9 @@ Flow Interpreter::Machine::run_try(const Statement& statement) {
   const uint32_t depth = loop_depth_;
   const Flow flow = run_block(statement.body);
   if (flow != Flow::kFailed || state_.outcome.kind != Outcome::Kind::kRaised) return flow;
-  if (!state_.rows->go_back_to(*mark)) {
+  Sequences* const sequences = state_.context.sequences;
+  if (sequences != nullptr && sequences->met_conflict()) return flow;
+  if (!state_.rows->go_back_to(*mark) || (sequences != nullptr && !sequences->went_back())) {
     state_.outcome = {Outcome::Kind::kConflict, "", "", statement.where};
     return Flow::kFailed;
   }

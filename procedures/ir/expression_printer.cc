@@ -197,6 +197,8 @@ std::string_view function_text(Function function) {
       return "concat";
     case Function::kCardinality:
       return "cardinality";
+    case Function::kArrayText:
+      return "array";
     case Function::kNone:
       break;
   }
@@ -364,8 +366,8 @@ std::string ExpressionPrinter::operator()(const Expr& expr) const {
     case ExprKind::kCase:
       return cases(expr);
     case ExprKind::kFunction:
-      if (expr.function == Function::kCardinality)
-        return fmt::format("cardinality({})", variable(expr.variable));
+      if (expr.function == Function::kCardinality || expr.function == Function::kArrayText)
+        return fmt::format("{}({})", function_text(expr.function), variable(expr.variable));
       return fmt::format("{}({})", function_text(expr.function), list(expr.args, 0));
     case ExprKind::kCast:
       return fmt::format("{}{}({})", expr.explicit_cast ? "cut " : "", type_text(expr.type),

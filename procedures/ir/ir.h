@@ -145,13 +145,14 @@ enum class Function : uint8_t {
   kMakeInterval,    // make_interval(years, months, weeks, days, hours, minutes, seconds)
   kMatches,         // matches(text, regular expression, 'i': in any case, or '')
   kLike,            // like(text, pattern, escape): the escape is one character, or none
-  kNextValue,       // nextval(args[0]): of a sequence, by its table's number; of sessions alone
+  kNextValue,       // nextval(args[0]): of a sequence, by its table's number
   kCurrentValue,    // currval(args[0])
   kLastValue,       // lastval(); args[0]: 0
   kRandomUuid,      // gen_random_uuid(); args[0]: 0
   kSetValue,        // setval(args[0], args[1] [, whether it has been drawn])
   kConcatFunction,  // concat(): NULL counts as ''
   kCardinality,     // of array variable `variable`; NULL for a NULL array
+  kArrayText,       // the text of array variable `variable`; args[0]: a NULL of its elements' type
 };
 
 struct Expr {
@@ -403,6 +404,10 @@ struct Procedure {
   bool writes = false;  // some operation is not a select
   // The line of its first operation that chance decides, and why; or why its calls are not replayed.
   std::string by_chance;
+  bool draws = false;  // numbers of sequences, or uuids
+  // A function that returns rows: what \df shows of them, as TABLE(a integer). Its operation is its query,
+  // and its body empty: who calls it binds the query into its own.
+  std::string rows;
   bool has_any_query() const {
     for (const Operation& operation : operations) {
       if (operation.any_query) return true;

@@ -152,11 +152,11 @@ bool needs_interpreted_type(std::span<const ir::Statement> statements) {
   });
 }
 
-// Whether the unit computes with intervals or numerics of any digits, or reads a uuid, a json or a bytea: the
-// interpreter alone does so.
+// Whether the unit computes with intervals or numerics of any digits, reads a uuid, a json or a bytea, or
+// draws numbers: the interpreter alone does so.
 bool needs_interpreted_type(const NativeUnit& unit) {
   const ir::Procedure& procedure = *unit.procedure;
-  bool any = needs_interpreted_type(unit.body.statements);
+  bool any = procedure.draws || needs_interpreted_type(unit.body.statements);
   for (const ir::Variable& variable : procedure.variables) any |= is_interpreted(variable.type);
   for (const ir::Operation& operation : procedure.operations)
     ir::for_each_expression(operation, [&](const ir::Expr& whole) { any |= needs_interpreted_type(whole); });

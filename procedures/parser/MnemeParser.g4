@@ -193,7 +193,7 @@ modifiers : LPAREN INTEGER (COMMA INTEGER)? RPAREN ;
 
 createProcedure
   : CREATE (OR REPLACE)? (PROCEDURE | FUNCTION) relation LPAREN (parameter (COMMA parameter)*)? RPAREN
-    (RETURNS typeName)? procedureClause* ;
+    (RETURNS (SETOF? typeName | TABLE LPAREN name typeName (COMMA name typeName)* RPAREN))? procedureClause* ;
 
 parameter : (IN_ | INOUT | OUT_)? name? typeName ((DEFAULT | EQUAL) expression)? ;
 
@@ -218,7 +218,10 @@ exceptionHandler : WHEN exceptionCondition (OR exceptionCondition)* THEN stateme
 // A condition's name, OTHERS, or SQLSTATE '22012'.
 exceptionCondition : IDENTIFIER STRING? ;
 
-declaration : name CONSTANT? typeName (NOT NULL_)? ((ASSIGN | EQUAL | DEFAULT) expression)? SEMICOLON ;
+// The words before a cursor's query: [NO] SCROLL CURSOR.
+declaration
+  : name CONSTANT? typeName (NOT NULL_)? ((ASSIGN | EQUAL | DEFAULT) expression)? SEMICOLON
+  | name IDENTIFIER+ (LPAREN parameter (COMMA parameter)* RPAREN)? (FOR | IS) query SEMICOLON ;
 
 statement
   : block SEMICOLON                                                       # blockStatement
@@ -231,9 +234,13 @@ statement
   | label? FOR name IN_ REVERSE? expression DOT_DOT expression (BY expression)?
     LOOP statements END LOOP labelName? SEMICOLON                         # forRangeStatement
   | label? FOR target (COMMA target)* IN_ query LOOP statements END LOOP labelName? SEMICOLON  # forQueryStatement
+  | label? FOR name IN_ cursorCall LOOP statements END LOOP labelName? SEMICOLON  # forCursorStatement
+  | IDENTIFIER cursorCall SEMICOLON                                       # cursorStatement
+  | (FETCH | IDENTIFIER) cursorMove? cursorCall (INTO target (COMMA target)*)? SEMICOLON  # fetchStatement
   | (EXIT | CONTINUE) labelName? (WHEN expression)? SEMICOLON                  # leaveStatement
   | label? FOREACH target IN_ ARRAY expression LOOP statements END LOOP labelName? SEMICOLON  # forEachStatement
   | RETURN expression? SEMICOLON                                          # returnStatement
+  | RETURN IDENTIFIER (query | expression) SEMICOLON                      # returnRowsStatement
   | RAISE (EXCEPTION | IDENTIFIER)? raised? (USING raiseOption (COMMA raiseOption)*)? SEMICOLON  # raiseStatement
   | ASSERT expression (COMMA expression)? SEMICOLON                       # assertStatement
   | GET IDENTIFIER? DIAGNOSTICS diagnostic (COMMA diagnostic)* SEMICOLON  # diagnosticsStatement
@@ -245,6 +252,12 @@ statement
   | deleteRows SEMICOLON                                                      # deleteStatement
   | merge SEMICOLON                                                       # mergeStatement
   ;
+
+// A cursor, with its arguments where it is opened: OPEN and CLOSE, FOR row IN, FETCH and MOVE.
+cursorCall : name (LPAREN argument (COMMA argument)* RPAREN)? ;
+
+// NEXT, PRIOR, FIRST, LAST, FORWARD, BACKWARD; ABSOLUTE n, RELATIVE n
+cursorMove : (IDENTIFIER signedTerm?)? (FROM | IN_) | IDENTIFIER signedTerm? ;
 
 statements : statement* ;
 
@@ -434,7 +447,8 @@ membership
                   | NOT? IN_ LPAREN (nestedQuery | expression (COMMA expression)*) RPAREN
                   | NOT? (LIKE | ILIKE) (ANY | SOME | ALL) LPAREN expression RPAREN
                   | NOT? (LIKE | ILIKE | IDENTIFIER TO) concatenation (ESCAPE STRING)?
-                  | matchOperator concatenation)? ;
+                  | matchOperator ((ANY | SOME | ALL) LPAREN expression RPAREN | concatenation)
+                  | OVERLAPS concatenation)? ;
 
 // Perhaps as OPERATOR(pg_catalog.~).
 matchOperator
@@ -443,7 +457,7 @@ matchOperator
 
 // All other operators, as PostgreSQL has them: on one level, from the left.
 concatenation
-  : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE | CONTAINS | CONTAINED | OVERLAPS | BEGINS_WITH
+  : bitTerm ((CONCAT | AMPERSAND | BAR | HASH | LABEL_OPEN | LABEL_CLOSE | CONTAINS | CONTAINED | SHARES | BEGINS_WITH
             | JSON_VALUE | JSON_TEXT | JSON_PATH | JSON_PATH_TEXT | JSON_ERASE | HAS_KEY | HAS_ANY_KEY | HAS_ALL_KEYS) bitTerm)* ;
 
 bitTerm : (MATCHES | SQUARE_ROOT | CUBE_ROOT | AT_SIGN)* sum ;
@@ -460,7 +474,10 @@ zonedTime : signedTerm (IDENTIFIER TIME ZONE signedTerm)* ;
 signedTerm : (PLUS | MINUS) signedTerm | cast ;
 
 cast
-  : primary (CAST_OPERATOR typeName | LBRACKET expression RBRACKET | COLLATE (name DOT)? (name | DEFAULT))* ;
+  : primary (CAST_OPERATOR typeName | LBRACKET subscript RBRACKET | COLLATE (name DOT)? (name | DEFAULT))* ;
+
+// One element, or a slice.
+subscript : expression | lower=expression? COLON upper=expression? ;
 
 primary
   : (INTEGER | DECIMAL | EXPONENT | STRING+ | ESCAPED_STRING | NULL_ | TRUE_ | FALSE_)        # literal
@@ -497,5 +514,5 @@ name
   : IDENTIFIER | QUOTED_IDENTIFIER
   | ABORT | ADD | ALTER | ASSERT | CALL | CASCADE | COMMENT | COMMIT | CONSTANT | DIAGNOSTICS | DROP | ESCAPE | EXISTS | FUNCTION | GENERATED | GET | INDEX | KEY | LANGUAGE | MERGE | OVER | PROCEDURE
   | REPLACE
-  | RELEASE | RESTRICT | RETURNS | REVERSE | ROLLBACK | ROUTINE | SAVEPOINT | SEQUENCE | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | VIEW | WORK
+  | RELEASE | RESTRICT | RETURNS | REVERSE | ROLLBACK | ROUTINE | SAVEPOINT | SEQUENCE | SETOF | START | TIME | TIMESTAMP | TRANSACTION | TRUNCATE | VARYING | VIEW | WORK
   | ZONE ;

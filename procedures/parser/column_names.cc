@@ -63,6 +63,7 @@ ColumnName column_name(const syntax::Expr& expr) {
     case syntax::ExprKind::kCast:
     case syntax::ExprKind::kCase: {
       const bool is_cast = expr.kind == syntax::ExprKind::kCast;
+      if (!is_cast && !expr.column_name.empty()) return {expr.column_name, false};
       ColumnName inner;
       if (is_cast) {
         inner = column_name(expr.args[0]);

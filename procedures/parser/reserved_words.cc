@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "procedures/parser/tree_reader.h"
+
 namespace mneme {
 namespace {
 
@@ -254,6 +256,24 @@ std::string_view advice_for_word(std::string_view lower_case_word, bool in_sessi
   }
   const auto found = kReservedWordAdvice.find(lower_case_word);
   return found == kReservedWordAdvice.end() ? std::string_view() : found->second;
+}
+
+std::vector<std::string> keywords() {
+  std::vector<std::string> words;
+  antlr4::ANTLRInputStream empty;
+  const MnemeLexer names(&empty);
+  const antlr4::dfa::Vocabulary& vocabulary = names.getVocabulary();
+  for (size_t type = 0; type <= vocabulary.getMaxTokenType(); ++type) {
+    // A keyword's token has the word for its name, with an underscore where C++ has the word too.
+    std::string word(vocabulary.getSymbolicName(type));
+    if (word.ends_with('_')) word.pop_back();
+    antlr4::ANTLRInputStream input(word);
+    MnemeLexer lexer(&input);
+    lexer.removeErrorListeners();
+    if (!word.empty() && lexer.nextToken()->getType() == type) words.push_back(std::move(word));
+  }
+  std::ranges::sort(words);
+  return words;
 }
 
 }  // namespace mneme

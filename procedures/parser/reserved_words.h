@@ -1,10 +1,15 @@
-// Reserved words: what PostgreSQL won't take for a name, and what to say about the constructs that words
-// begin.
+// Words: those that the grammar knows, those that PostgreSQL won't take for a name, and what to say about the
+// constructs that words begin.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace mneme {
+
+// The grammar's, for a shell that completes what is typed: in upper case, sorted.
+std::vector<std::string> keywords();
 
 // Words that PostgreSQL 15 reserves (pg_get_keywords(), categories R and T), and with them PL/pgSQL's own.
 bool is_reserved_word(std::string_view lower_case_word);

@@ -19,6 +19,8 @@ class StatementReader {
   syntax::Block block(MnemeParser::BlockContext* context);
   std::optional<syntax::Operation> operation(MnemeParser::CommandContext* context);
   syntax::Block sql_body(MnemeParser::SqlBodyContext* context, bool has_result);
+  // LANGUAGE sql, of a function that returns rows.
+  syntax::Query sql_rows(MnemeParser::SqlBodyContext* context);
   syntax::Operation change_of_with(MnemeParser::CommonTableContext* context);
 
  private:
@@ -32,6 +34,11 @@ class StatementReader {
   syntax::Statement for_range(MnemeParser::ForRangeStatementContext* context);
   syntax::Statement for_query(MnemeParser::ForQueryStatementContext* context);
   syntax::Statement for_each(MnemeParser::ForEachStatementContext* context);
+  syntax::Statement for_cursor(MnemeParser::ForCursorStatementContext* context);
+  syntax::Statement cursor_statement(MnemeParser::CursorStatementContext* context);
+  syntax::Statement fetch(MnemeParser::FetchStatementContext* context);
+  static syntax::Name read_cursor(MnemeParser::CursorCallContext* context, syntax::Statement& statement);
+  std::shared_ptr<const syntax::Cursor> cursor(MnemeParser::DeclarationContext* context);
   syntax::Statement leave(MnemeParser::LeaveStatementContext* context);
   syntax::Statement operation_statement(syntax::StatementKind kind, syntax::Operation operation);
 

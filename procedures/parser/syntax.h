@@ -155,8 +155,23 @@ struct Alteration {
 
 struct Statement;
 
+struct Parameter {
+  Name name;  // empty: it is $n alone
+  bool inout = false;
+  bool out = false;  // no argument is taken for it; `inout`, too
+  TypeName type;
+  std::optional<Expr> initial;  // DEFAULT
+};
+
+// name CURSOR (parameters) FOR query
+struct Cursor {
+  std::vector<Parameter> parameters;
+  Operation query;
+};
+
 struct Declaration {
   Name name;
+  std::shared_ptr<const Cursor> cursor;  // it is one, and has no type
   bool constant = false;
   TypeName type;
   std::optional<Expr> initial;
@@ -204,6 +219,11 @@ enum class StatementKind {
   kNull,
   kPerform,
   kOperation,
+  kForCursor,   // FOR target IN cursor `name`, opened with args
+  kOpen,        // the cursor `name`, with args
+  kClose,       // the cursor `name`
+  kFetch,       // from the cursor `name` into targets, or none: words: which row; expr: its number
+  kReturnRows,  // RETURN QUERY operation
 };
 
 // What RAISE says behind USING.
@@ -239,12 +259,10 @@ struct Statement {
   std::unique_ptr<Block> block;
 };
 
-struct Parameter {
-  Name name;  // empty: it is $n alone
-  bool inout = false;
-  bool out = false;  // no argument is taken for it; `inout`, too
+// A column of the rows that a function returns.
+struct RowColumn {
+  Name name;
   TypeName type;
-  std::optional<Expr> initial;  // DEFAULT
 };
 
 // A procedure or a function.
@@ -254,7 +272,13 @@ struct Procedure {
   bool is_function = false;
   bool is_strict = false;  // a function that is NULL where an argument is
   std::vector<Parameter> parameters;
-  std::optional<TypeName> returns;  // of a function
+  std::optional<TypeName> returns;  // of a function that returns a value
+  // A function that returns the rows of a query: RETURNS TABLE, or SETOF, whose one column has the function's
+  // name, and perhaps a table's for its type: then the columns are the table's. Without any, they are the OUT
+  // parameters.
+  bool returns_rows = false;
+  std::vector<RowColumn> row_columns;
+  std::shared_ptr<const Query> rows;
   Block body;
   // LANGUAGE sql: what it returns where it is an expression; else the body says it.
   bool is_sql = false;

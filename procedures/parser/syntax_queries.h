@@ -97,7 +97,7 @@ struct Expr {
   bool within_group = false;  // kCall: `order` is that of WITHIN GROUP
   std::string text;
   std::string qualifier;
-  std::string column_name;  // kCall: what PostgreSQL names a column after, where it is not `text`
+  std::string column_name;  // kCall, kCase: what PostgreSQL names a column after, where it is not `text`
   TypeName type;
   NodeList<Expr> args;
   std::shared_ptr<const Query> query;

@@ -43,6 +43,7 @@ Expr of_texts(Expr call) {
                            std::make_move_iterator(call.args.end()));
   Expr separator = syntax::make_expression(ExprKind::kString, where);
   separator.text = ", ";
+  if (form->arguments == 1) separator = syntax::make_call("mneme_json_comma", {values[0]}, where);
   call.text = "string_agg";
   call.args.clear();
   call.args.push_back(syntax::make_call(form->part, std::move(values), where));

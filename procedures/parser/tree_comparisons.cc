@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/element_query.h"
 #include "procedures/parser/tree_reader.h"
 
 namespace mneme {
@@ -94,24 +95,63 @@ Expr read_similar(MnemeParser::MembershipContext* context, Expr left) {
   return match;
 }
 
+// a LIKE b, or a ~ b.
+Expr make_match(MnemeParser::MembershipContext* context, Expr left, Expr right) {
+  auto* const op = context->matchOperator();
+  const bool is_like = op == nullptr || op->LIKES() || op->NOT_LIKES();
+  Expr match = syntax::make_expression(is_like ? ExprKind::kLike : ExprKind::kMatches, left.where);
+  if (op != nullptr) {
+    if (op->IDENTIFIER() && lowered(op->IDENTIFIER()->getText()) != "operator")
+      refuse(location(op), "\"{}\" is not understood here", op->IDENTIFIER()->getText());
+    match.negated = op->NOT_MATCHES() || op->NOT_MATCHES_ANY_CASE() || op->NOT_LIKES();
+    match.ignores_case = op->MATCHES_ANY_CASE() || op->NOT_MATCHES_ANY_CASE();
+    if (op->EQUAL()) return make_comparison(Op::kEqual, std::move(left), std::move(right));
+  } else {
+    match.negated = context->NOT() != nullptr;
+    match.ignores_case = context->ILIKE() != nullptr;
+  }
+  match.text = "\\";
+  match.args.push_back(std::move(left));
+  match.args.push_back(std::move(right));
+  return match;
+}
+
 // a LIKE ANY (ARRAY[b, c]) is a LIKE b OR a LIKE c, and ALL has AND in its place.
-Expr read_like_of_several(MnemeParser::MembershipContext* context, const Expr& left) {
-  const Expr patterns = read_expression(context->expression(0));
+Expr read_match_of_several(MnemeParser::MembershipContext* context, const Expr& left) {
+  Expr patterns = read_expression(context->expression(0));
+  const bool is_all = context->ALL() != nullptr;
   if (patterns.kind != ExprKind::kArray) {
-    refuse_as(sqlstate::kNotSupported, patterns.where,
-              "LIKE ANY and LIKE ALL are supported of ARRAY[...] alone");
+    if (patterns.kind == ExprKind::kString) {
+      Expr cast = syntax::make_expression(ExprKind::kCast, patterns.where);
+      cast.type.base = "text";
+      cast.type.is_array = true;
+      cast.type.where = patterns.where;
+      cast.args.push_back(std::move(patterns));
+      patterns = std::move(cast);
+    }
+    return compare_elements(std::move(patterns), is_all,
+                            [&](Expr element) { return make_match(context, left, std::move(element)); });
   }
   std::vector<Expr> parts;
-  for (const Expr& pattern : patterns.args) {
-    Expr like = syntax::make_expression(ExprKind::kLike, left.where);
-    like.negated = context->NOT() != nullptr;
-    like.ignores_case = context->ILIKE() != nullptr;
-    like.text = "\\";
-    like.args.push_back(left);
-    like.args.push_back(pattern);
-    parts.push_back(std::move(like));
+  for (const Expr& pattern : patterns.args) parts.push_back(make_match(context, left, pattern));
+  return syntax::join(is_all ? Op::kAnd : Op::kOr, parts);
+}
+
+// (a, b) OVERLAPS (c, d)
+Expr read_overlaps(Expr left, Expr right) {
+  for (const Expr* side : {&left, &right}) {
+    if (side->kind == ExprKind::kRow && side->args.size() == 2) continue;
+    refuse_as(sqlstate::kSyntaxError, side->where,
+              "wrong number of parameters on {} side of OVERLAPS expression",
+              side == &left ? "left" : "right");
   }
-  return syntax::join(context->ALL() ? Op::kAnd : Op::kOr, parts);
+  std::vector<Expr> ends;
+  for (Expr* side : {&left, &right}) {
+    for (Expr& end : side->args) ends.push_back(std::move(end));
+  }
+  Expr call = syntax::make_call("mneme_overlaps", std::move(ends), left.where);
+  call.column_name = "overlaps";
+  return call;
 }
 
 // BETWEEN SYMMETRIC takes its bounds in either order.
@@ -124,7 +164,9 @@ Expr between_symmetric(Expr between) {
 
 Expr read_membership(MnemeParser::MembershipContext* context) {
   Expr left = read_concatenation(context->concatenation(0));
-  if (context->ANY() || context->SOME() || context->ALL()) return read_like_of_several(context, left);
+  if (context->ANY() || context->SOME() || context->ALL()) return read_match_of_several(context, left);
+  if (context->OVERLAPS())
+    return read_overlaps(std::move(left), read_concatenation(context->concatenation(1)));
   if (context->TO()) return read_similar(context, std::move(left));
   if (context->LIKE() || context->ILIKE()) {
     Expr like = syntax::make_expression(ExprKind::kLike, left.where);
@@ -140,20 +182,8 @@ Expr read_membership(MnemeParser::MembershipContext* context) {
     like.args.push_back(read_concatenation(context->concatenation(1)));
     return like;
   }
-  if (auto* op = context->matchOperator()) {
-    Expr match = syntax::make_expression(
-        op->LIKES() || op->NOT_LIKES() ? ExprKind::kLike : ExprKind::kMatches, left.where);
-    if (op->IDENTIFIER() && lowered(op->IDENTIFIER()->getText()) != "operator")
-      refuse(location(op), "\"{}\" is not understood here", op->IDENTIFIER()->getText());
-    match.negated = op->NOT_MATCHES() || op->NOT_MATCHES_ANY_CASE() || op->NOT_LIKES();
-    match.ignores_case = op->MATCHES_ANY_CASE() || op->NOT_MATCHES_ANY_CASE();
-    match.text = "\\";
-    Expr right = read_concatenation(context->concatenation(1));
-    if (op->EQUAL()) return make_comparison(Op::kEqual, std::move(left), std::move(right));
-    match.args.push_back(std::move(left));
-    match.args.push_back(std::move(right));
-    return match;
-  }
+  if (context->matchOperator())
+    return make_match(context, std::move(left), read_concatenation(context->concatenation(1)));
   if (context->nestedQuery()) {
     Expr in = syntax::make_expression(ExprKind::kInQuery, left.where);
     in.negated = context->NOT() != nullptr;

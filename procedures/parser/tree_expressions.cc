@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/utf8.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/column_names.h"
 #include "procedures/parser/reserved_words.h"
 #include "procedures/parser/tree_reader.h"
 
@@ -216,6 +217,31 @@ void check_subscript(MnemeParser::CastContext* context, size_t i) {
          "syntax error at or near \"[\": put what has the subscript in parentheses");
 }
 
+// a[2:3] is a function's call, and a bound that is not written the array's.
+Expr read_subscript(MnemeParser::SubscriptContext* context, Expr array) {
+  const auto where = array.where;
+  if (!context->COLON()) {
+    Expr element = syntax::make_expression(ExprKind::kSubscript, where);
+    element.args.push_back(std::move(array));
+    element.args.push_back(read_expression(context->expression(0)));
+    return element;
+  }
+  const auto bound = [&](MnemeParser::ExpressionContext* written, const char* otherwise) {
+    if (written != nullptr) return read_expression(written);
+    Expr number = syntax::make_expression(ExprKind::kInteger, where);
+    number.text = otherwise;
+    return number;
+  };
+  const std::string name = column_name_of({false, {}, array, {}});
+  std::vector<Expr> args;
+  args.push_back(std::move(array));
+  args.push_back(bound(context->lower, "1"));
+  args.push_back(bound(context->upper, "2147483647"));
+  Expr slice = syntax::make_call("mneme_array_slice", std::move(args), where);
+  slice.column_name = name.empty() ? "?column?" : name;
+  return slice;
+}
+
 Expr read_cast(MnemeParser::CastContext* context) {
   Expr expr = read_primary(context->primary());
   size_t next_type = 0;
@@ -225,22 +251,16 @@ Expr read_cast(MnemeParser::CastContext* context) {
     if (lowered(token) == "collate") check_collation(context, i);
     if (token != "::" && token != "[") continue;
     if (token == "[") check_subscript(context, i);
-    Expr outer = syntax::make_expression(token == "::" ? ExprKind::kCast : ExprKind::kSubscript, expr.where);
-    outer.args.push_back(std::move(expr));
-    if (token == "::") {
-      outer.type = read_type(context->typeName(next_type++));
-    } else {
-      outer.args.push_back(read_expression(context->expression(next_subscript++)));
+    if (token == "[") {
+      expr = read_subscript(context->subscript(next_subscript++), std::move(expr));
+      continue;
     }
+    Expr outer = syntax::make_expression(ExprKind::kCast, expr.where);
+    outer.args.push_back(std::move(expr));
+    outer.type = read_type(context->typeName(next_type++));
     expr = std::move(outer);
   }
   return expr;
-}
-
-Expr read_signed(MnemeParser::SignedTermContext* context) {
-  if (context->cast()) return read_cast(context->cast());
-  Expr arg = read_signed(context->signedTerm());
-  return syntax::make_unary(context->MINUS() ? Op::kNegate : Op::kAdd, std::move(arg), location(context));
 }
 
 Op arithmetic(const std::string& text) {
@@ -315,6 +335,12 @@ Expr read_bit_term(MnemeParser::BitTermContext* context) {
 }
 
 }  // namespace
+
+Expr read_signed(MnemeParser::SignedTermContext* context) {
+  if (context->cast()) return read_cast(context->cast());
+  Expr arg = read_signed(context->signedTerm());
+  return syntax::make_unary(context->MINUS() ? Op::kNegate : Op::kAdd, std::move(arg), location(context));
+}
 
 Expr read_concatenation(MnemeParser::ConcatenationContext* context) {
   const auto parts = context->bitTerm();

@@ -49,6 +49,7 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context);
 std::vector<syntax::TypeName> read_parameter_types(MnemeParser::ParameterTypesContext* context);
 syntax::Expr read_expression(MnemeParser::ExpressionContext* context);
 // An argument of a call, which may have its parameter's name before it.
+syntax::Expr read_signed(MnemeParser::SignedTermContext* context);
 syntax::Expr read_argument(MnemeParser::ArgumentContext* context);
 syntax::Expr read_primary(MnemeParser::PrimaryContext* context);
 // INTO where there is no variable.
@@ -82,6 +83,8 @@ syntax::Expr read_concatenation(MnemeParser::ConcatenationContext* context);
 syntax::Expr read_conjunction(MnemeParser::ConjunctionContext* context);
 // Returns a call, or nothing where it is none.
 std::optional<syntax::Expr> read_special_call(MnemeParser::PrimaryContext* context);
+syntax::Parameter read_parameter(MnemeParser::ParameterContext* context);
+syntax::Query read_sql_rows(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens);
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens);
 // The statement of a function in LANGUAGE sql, as PL/pgSQL would write it.
 syntax::Block read_sql_body(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens,

@@ -8,8 +8,6 @@
 
 namespace mneme {
 
-namespace {
-
 syntax::Parameter read_parameter(MnemeParser::ParameterContext* context) {
   syntax::Parameter parameter;
   if (context->name()) parameter.name = read_name(context->name());
@@ -23,12 +21,10 @@ syntax::Parameter read_parameter(MnemeParser::ParameterContext* context) {
   return parameter;
 }
 
+namespace {
+
 syntax::TypeName returned_type(MnemeParser::TypeNameContext* context) {
   syntax::TypeName type = read_type(context);
-  if (type.base == "setof") {
-    refuse_as(sqlstate::kNotSupported, type.where,
-              "functions that return rows are not supported; return a value");
-  }
   if (type.base == "trigger" || type.base == "record" || type.base == syntax::kRowType || type.is_array) {
     refuse_as(sqlstate::kNotSupported, type.where,
               "a function returns one value of a scalar type, or void; not {}",
@@ -37,6 +33,53 @@ syntax::TypeName returned_type(MnemeParser::TypeNameContext* context) {
                                               : "a " + type.base);
   }
   return type;
+}
+
+// RETURNS type, SETOF type, or TABLE (name type, ...)
+void read_returned(MnemeParser::CreateProcedureContext* context, syntax::Procedure& procedure) {
+  if (context->SETOF() == nullptr && context->TABLE() == nullptr) {
+    procedure.returns = returned_type(context->typeName(0));
+    return;
+  }
+  procedure.returns_rows = true;
+  const auto types = context->typeName();
+  for (size_t i = 0; i < types.size(); ++i) {
+    const bool is_named = context->TABLE() != nullptr;
+    const syntax::TypeName type = read_type(types[i]);
+    if (!is_named && type.base == "record") return;  // the OUT parameters say what
+    procedure.row_columns.push_back({is_named ? read_name(context->name(i)) : procedure.name, type});
+  }
+}
+
+// RETURN QUERY, one or several: the rows of one behind those of another.
+std::shared_ptr<const syntax::Query> rows_of(const syntax::Block& body, const syntax::Name& name) {
+  std::vector<std::shared_ptr<const syntax::Query>> queries;
+  const auto refuse_body = [](syntax::SourceLocation where) {
+    refuse_as(
+        sqlstate::kNotSupported, where,
+        "a function that returns rows is RETURN QUERY alone, once or several times; put what it computes "
+        "into the query");
+  };
+  if (!body.declarations.empty() || !body.handlers.empty()) refuse_body(name.where);
+  for (const syntax::Statement& statement : body.statements) {
+    const bool is_last = &statement == &body.statements.back();
+    if (is_last && statement.kind == syntax::StatementKind::kReturn && !statement.expr) break;
+    if (statement.kind != syntax::StatementKind::kReturnRows) refuse_body(statement.where);
+    queries.push_back(statement.operation->query);
+  }
+  if (queries.empty()) refuse_body(name.where);
+  if (queries.size() == 1) return queries[0];
+  auto all = std::make_shared<syntax::Query>();
+  all->where = queries[0]->where;
+  all->first.where = all->where;
+  all->first.query = queries[0];
+  for (size_t i = 1; i < queries.size(); ++i) {
+    syntax::QueryPart part;
+    part.where = queries[i]->where;
+    part.query = queries[i];
+    all->more.push_back({syntax::Query::Set::kUnion, true, std::move(part)});
+  }
+  return all;
 }
 
 std::string read_language(MnemeParser::LanguageClauseContext* context, bool is_function) {
@@ -76,8 +119,8 @@ syntax::Procedure DefinitionReader::procedure(MnemeParser::CreateProcedureContex
   for (auto* item : context->parameter()) procedure.parameters.push_back(read_parameter(item));
   if (context->RETURNS()) {
     if (!procedure.is_function)
-      refuse(location(context->typeName()), "a procedure returns nothing; give it an INOUT parameter");
-    procedure.returns = returned_type(context->typeName());
+      refuse(location(context->typeName(0)), "a procedure returns nothing; give it an INOUT parameter");
+    read_returned(context, procedure);
   } else if (procedure.is_function && std::ranges::none_of(procedure.parameters, &syntax::Parameter::inout)) {
     refuse_as("42P13", procedure.name.where,
               "function result type must be specified: write RETURNS and a type");
@@ -111,6 +154,10 @@ syntax::Procedure DefinitionReader::procedure(MnemeParser::CreateProcedureContex
     if (language && *language != "sql")
       refuse_as("42P13", location(returned), "inline SQL function body only valid for language SQL");
     procedure.is_sql = true;
+    if (procedure.returns_rows) {
+      refuse_as(sqlstate::kNotSupported, location(returned),
+                "a function that returns rows has its query in $$; write AS $$ SELECT ... $$");
+    }
     syntax::Statement& result = procedure.body.statements.emplace_back();
     result.kind = syntax::StatementKind::kReturn;
     result.where = location(returned);
@@ -128,6 +175,14 @@ syntax::Procedure DefinitionReader::procedure(MnemeParser::CreateProcedureContex
   if (procedure.is_sql != (body->sqlBody() != nullptr)) {
     refuse(location(body),
            "the body is not in LANGUAGE {}: plpgsql's is BEGIN ... END, and sql's one statement", *language);
+  }
+  if (procedure.returns_rows) {
+    if (body->block() == nullptr) {
+      procedure.rows = std::make_shared<const syntax::Query>(read_sql_rows(body->sqlBody(), tokens_));
+    } else {
+      procedure.rows = rows_of(read_block(body->block(), tokens_), procedure.name);
+    }
+    return procedure;
   }
   procedure.body = body->block() ? read_block(body->block(), tokens_)
                                  : read_sql_body(body->sqlBody(), tokens_, !procedure.returns_void());

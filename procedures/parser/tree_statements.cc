@@ -132,6 +132,58 @@ Statement StatementReader::for_each(MnemeParser::ForEachStatementContext* contex
   return statement;
 }
 
+syntax::Name StatementReader::read_cursor(MnemeParser::CursorCallContext* context, Statement& statement) {
+  for (auto* argument : context->argument()) statement.args.push_back(read_argument(argument));
+  return read_name(context->name());
+}
+
+Statement StatementReader::for_cursor(MnemeParser::ForCursorStatementContext* context) {
+  Statement statement;
+  statement.kind = StatementKind::kForCursor;
+  statement.label = loop_label(context->label());
+  check_label(statement.label, context->labelName());
+  statement.target.name = read_name(context->name());
+  statement.name = read_cursor(context->cursorCall(), statement);
+  statement.body = statements(context->statements());
+  return statement;
+}
+
+// OPEN, CLOSE, and MOVE to the next row.
+Statement StatementReader::cursor_statement(MnemeParser::CursorStatementContext* context) {
+  expect_word(context->IDENTIFIER(), {"open", "close", "move"});
+  const std::string word = lowered(context->IDENTIFIER()->getText());
+  Statement statement;
+  statement.kind = word == "open"    ? StatementKind::kOpen
+                   : word == "close" ? StatementKind::kClose
+                                     : StatementKind::kFetch;
+  statement.name = read_cursor(context->cursorCall(), statement);
+  if (word == "move") statement.words.push_back("next");
+  return statement;
+}
+
+Statement StatementReader::fetch(MnemeParser::FetchStatementContext* context) {
+  if (context->IDENTIFIER()) expect_word(context->IDENTIFIER(), {"move"});
+  Statement statement;
+  statement.kind = StatementKind::kFetch;
+  statement.words.push_back("next");
+  auto* const move = context->cursorMove();
+  if (move != nullptr && move->IDENTIFIER()) {
+    expect_word(move->IDENTIFIER(),
+                {"next", "prior", "first", "last", "absolute", "relative", "forward", "backward"});
+    statement.words[0] = lowered(move->IDENTIFIER()->getText());
+    const bool has_number = statement.words[0] == "absolute" || statement.words[0] == "relative";
+    if (has_number != (move->signedTerm() != nullptr))
+      refuse(location(move),
+             "FETCH in PL/pgSQL takes one row: NEXT, PRIOR, FIRST, LAST, ABSOLUTE n, RELATIVE n");
+    if (has_number) statement.expr = read_signed(move->signedTerm());
+  }
+  statement.name = read_cursor(context->cursorCall(), statement);
+  for (auto* item : context->target()) statement.targets.push_back(target(item));
+  if (context->FETCH() && statement.targets.empty())
+    refuse(location(context), "FETCH needs INTO and what takes the row; MOVE goes past one");
+  return statement;
+}
+
 Statement StatementReader::leave(MnemeParser::LeaveStatementContext* context) {
   Statement statement;
   statement.kind = context->EXIT() ? StatementKind::kExit : StatementKind::kContinue;
@@ -175,6 +227,19 @@ Statement StatementReader::statement(MnemeParser::StatementContext* context) {
     result = for_range(range);
   } else if (auto* query = dynamic_cast<MnemeParser::ForQueryStatementContext*>(context)) {
     result = for_query(query);
+  } else if (auto* loop_of = dynamic_cast<MnemeParser::ForCursorStatementContext*>(context)) {
+    result = for_cursor(loop_of);
+  } else if (auto* cursor = dynamic_cast<MnemeParser::CursorStatementContext*>(context)) {
+    result = cursor_statement(cursor);
+  } else if (auto* fetched = dynamic_cast<MnemeParser::FetchStatementContext*>(context)) {
+    result = fetch(fetched);
+  } else if (auto* rows = dynamic_cast<MnemeParser::ReturnRowsStatementContext*>(context)) {
+    if (rows->expression() != nullptr || lowered(rows->IDENTIFIER()->getText()) != "query") {
+      expect_word(rows->IDENTIFIER(), {"query", "next"});
+      refuse_as(sqlstate::kNotSupported, location(rows),
+                "RETURN NEXT is not supported; write RETURN QUERY of all rows");
+    }
+    result = operation_statement(StatementKind::kReturnRows, this->query(rows->query()));
   } else if (auto* jump = dynamic_cast<MnemeParser::LeaveStatementContext*>(context)) {
     result = leave(jump);
   } else if (auto* each = dynamic_cast<MnemeParser::ForEachStatementContext*>(context)) {
@@ -229,11 +294,28 @@ std::vector<Statement> StatementReader::statements(
   return result;
 }
 
+std::shared_ptr<const syntax::Cursor> StatementReader::cursor(MnemeParser::DeclarationContext* context) {
+  auto cursor = std::make_shared<syntax::Cursor>();
+  const auto words = context->IDENTIFIER();
+  for (size_t i = 0; i + 1 < words.size(); ++i) expect_word(words[i], {"no", "scroll"});
+  expect_word(words.back(), {"cursor"});
+  for (auto* item : context->parameter()) cursor->parameters.push_back(read_parameter(item));
+  cursor->query = query_of_procedure(context->query());
+  if (!cursor->query.into.empty())
+    refuse(cursor->query.where, "INTO has no place in a cursor's query; FETCH says where the rows go");
+  return cursor;
+}
+
 syntax::Block StatementReader::block(MnemeParser::BlockContext* context) {
   syntax::Block result;
   for (auto* item : context->declaration()) {
     syntax::Declaration declaration;
     declaration.name = read_name(item->name());
+    if (item->query() != nullptr) {
+      declaration.cursor = cursor(item);
+      result.declarations.push_back(std::move(declaration));
+      continue;
+    }
     declaration.constant = item->CONSTANT() != nullptr;
     declaration.type = read_type(item->typeName());
     declaration.not_null = item->NOT() != nullptr;
@@ -307,6 +389,19 @@ syntax::Block StatementReader::sql_body(MnemeParser::SqlBodyContext* context, bo
   block.statements.push_back(std::move(statement));
   block.statements.push_back(std::move(result));
   return block;
+}
+
+syntax::Query StatementReader::sql_rows(MnemeParser::SqlBodyContext* context) {
+  rows_go_to_user_ = true;
+  if (context->query() == nullptr) {
+    refuse_as(sqlstate::kNotSupported, location(context),
+              "a function that returns rows is one query; what changes rows is a procedure");
+  }
+  return *query(context->query()).query;
+}
+
+syntax::Query read_sql_rows(MnemeParser::SqlBodyContext* context, antlr4::TokenStream& tokens) {
+  return StatementReader(&tokens).sql_rows(context);
 }
 
 syntax::Block read_block(MnemeParser::BlockContext* context, antlr4::TokenStream& tokens) {

@@ -17,7 +17,7 @@ using ir::ExprKind;
 namespace {
 
 // The aggregates, and the kind of each.
-constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 23> kAggregates = {{
+constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 35> kAggregates = {{
     {"count", Aggregate::Kind::kCount},
     {"sum", Aggregate::Kind::kSum},
     {"avg", Aggregate::Kind::kAverage},
@@ -41,7 +41,39 @@ constexpr std::array<std::pair<std::string_view, Aggregate::Kind>, 23> kAggregat
     {"percentile_disc", Aggregate::Kind::kPercentileDisc},
     {"mode", Aggregate::Kind::kMode},
     {"grouping", Aggregate::Kind::kGrouping},
+    {"corr", Aggregate::Kind::kRegression},
+    {"covar_pop", Aggregate::Kind::kRegression},
+    {"covar_samp", Aggregate::Kind::kRegression},
+    {"regr_avgx", Aggregate::Kind::kRegression},
+    {"regr_avgy", Aggregate::Kind::kRegression},
+    {"regr_count", Aggregate::Kind::kRegression},
+    {"regr_intercept", Aggregate::Kind::kRegression},
+    {"regr_r2", Aggregate::Kind::kRegression},
+    {"regr_slope", Aggregate::Kind::kRegression},
+    {"regr_sxx", Aggregate::Kind::kRegression},
+    {"regr_sxy", Aggregate::Kind::kRegression},
+    {"regr_syy", Aggregate::Kind::kRegression},
 }};
+
+Aggregate::Regression regression_named(std::string_view name) {
+  using Regression = Aggregate::Regression;
+  constexpr std::pair<std::string_view, Regression> kRegressions[] = {
+      {"corr", Regression::kCorrelation},
+      {"covar_pop", Regression::kCovariance},
+      {"covar_samp", Regression::kSampleCovariance},
+      {"regr_avgx", Regression::kAverageX},
+      {"regr_avgy", Regression::kAverageY},
+      {"regr_count", Regression::kCount},
+      {"regr_intercept", Regression::kIntercept},
+      {"regr_r2", Regression::kFit},
+      {"regr_slope", Regression::kSlope},
+      {"regr_sxx", Regression::kSumXX},
+      {"regr_sxy", Regression::kSumXY},
+      {"regr_syy", Regression::kSumYY}};
+  const auto* const found =
+      std::ranges::find(kRegressions, name, &std::pair<std::string_view, Regression>::first);
+  return found == std::end(kRegressions) ? Regression::kNone : found->second;
+}
 
 Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax::Expr& call) {
   const auto undefined = [&] {
@@ -98,6 +130,8 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       return argument.kind == TypeKind::kVarchar ? text_type() : argument;
     case Aggregate::Kind::kGrouping:
       return Type{.kind = TypeKind::kInt};
+    case Aggregate::Kind::kRegression:
+      return call.text == "regr_count" ? kCountType : Type{.kind = TypeKind::kDouble};
     case Aggregate::Kind::kArray:
       return array_type_of(argument);
   }
@@ -111,8 +145,8 @@ bool same_aggregate(const Aggregate& a, const Aggregate& b) {
   const auto same = [](const std::optional<Expr>& one, const std::optional<Expr>& other) {
     return one.has_value() == other.has_value() && (!one || same_expression(*one, *other));
   };
-  return a.kind == b.kind && a.distinct == b.distinct && a.type == b.type && same(a.argument, b.argument) &&
-         same(a.separator, b.separator) && same(a.filter, b.filter) &&
+  return a.kind == b.kind && a.regression == b.regression && a.distinct == b.distinct && a.type == b.type &&
+         same(a.argument, b.argument) && same(a.separator, b.separator) && same(a.filter, b.filter) &&
          std::ranges::equal(a.grouped, b.grouped, same_expression) &&
          std::ranges::equal(a.order, b.order, [](const RowOrder& one, const RowOrder& other) {
            return one.descending == other.descending && one.nulls_first == other.nulls_first &&
@@ -147,7 +181,10 @@ Aggregate SelectBinder::bind_aggregate_parts(const syntax::Expr& call) {
     bind_filter(call, aggregate);
     return aggregate;
   }
-  const size_t wanted = aggregate.kind == Aggregate::Kind::kConcatenation ? 2 : 1;
+  const bool is_regression = aggregate.kind == Aggregate::Kind::kRegression;
+  const size_t wanted = is_regression || aggregate.kind == Aggregate::Kind::kConcatenation ? 2 : 1;
+  if (is_regression && call.distinct)
+    refuse_as(sqlstate::kNotSupported, call.where, "{}(DISTINCT ...) is not supported", call.text);
   if (call.star) {
     if (aggregate.kind != Aggregate::Kind::kCount)
       refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}() does not exist", call.text);
@@ -158,13 +195,26 @@ Aggregate SelectBinder::bind_aggregate_parts(const syntax::Expr& call) {
       refuse_as(sqlstate::kUndefinedFunction, call.where, "{}() takes {} argument{}, and here are {}",
                 call.text, wanted, wanted == 1 ? "" : "s", call.args.size());
     Expr argument = bind(call.args[0]);
+    if (is_regression) {
+      Expr x = bind(call.args[1]);
+      for (Expr* side : {&argument, &x}) {
+        if (!is_unknown(*side) && !side->type.is_number()) {
+          refuse_as(sqlstate::kUndefinedFunction, call.where, "function {}({}) does not exist", call.text,
+                    to_string(side->type));
+        }
+        *side = convert_explicitly(std::move(*side), Type{.kind = TypeKind::kDouble});
+      }
+      aggregate.regression = regression_named(call.text);
+      aggregate.separator = binder_.finish(std::move(x));
+    }
     const bool is_truth =
         aggregate.kind == Aggregate::Kind::kEvery || aggregate.kind == Aggregate::Kind::kAny;
     if (is_unknown(argument) && is_truth) argument = convert_explicitly(std::move(argument), kTruthType);
     argument = resolve_as_text(std::move(argument));
     aggregate.type = type_of_aggregate(aggregate.kind, argument.type, call);
     aggregate.argument = binder_.finish(std::move(argument));
-    if (wanted == 2) aggregate.separator = binder_.finish(convert_to_text(bind(call.args[1])));
+    if (wanted == 2 && !is_regression)
+      aggregate.separator = binder_.finish(convert_to_text(bind(call.args[1])));
   }
   bind_filter(call, aggregate);
   if (call.order) bind_aggregate_order(*call.order, aggregate);

@@ -158,6 +158,10 @@ bool AggregateRunner::add_value(const Aggregate& aggregate, AggregateState& stat
     case Aggregate::Kind::kDeviation:
     case Aggregate::Kind::kPopulationDeviation:
       return add_to_variance(aggregate, state, value);
+    case Aggregate::Kind::kRegression:
+      if (!separator.is_null()) return add_pair(aggregate, state, value.as_double(), separator.as_double());
+      --state.count;
+      return true;
     case Aggregate::Kind::kPercentile:
     case Aggregate::Kind::kPercentileDisc:
     case Aggregate::Kind::kMode:
@@ -269,6 +273,9 @@ bool AggregateRunner::finish(const Aggregate& aggregate, AggregateState& state, 
     case Aggregate::Kind::kDeviation:
     case Aggregate::Kind::kPopulationDeviation:
       return variance(aggregate, state, result);
+    case Aggregate::Kind::kRegression:
+      result = regression(aggregate, state);
+      return true;
     case Aggregate::Kind::kPercentile:
     case Aggregate::Kind::kPercentileDisc:
     case Aggregate::Kind::kMode:

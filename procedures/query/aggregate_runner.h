@@ -16,6 +16,10 @@ struct AggregateState {
   Value squares;          // of variances of exact numbers: the sum of squares
   double double_sum = 0;  // of variances of doubles
   double deviations = 0;  // and the sum of the squares of what the values differ by from their mean
+  // Of regressions these two are x's; and the same of y, and the sum of what both differ by, multiplied.
+  double sum_of_y = 0;
+  double deviations_of_y = 0;
+  double deviations_of_both = 0;
   Value value;
   std::string text;
   std::unordered_set<std::string> distinct;
@@ -46,6 +50,8 @@ class AggregateRunner {
   bool sum(const Aggregate& aggregate, AggregateState& state, const Value& value);
   bool add_in_order(const Aggregate& aggregate, AggregateState& state);
   bool add_to_variance(const Aggregate& aggregate, AggregateState& state, const Value& value);
+  [[nodiscard]] bool add_pair(const Aggregate& aggregate, AggregateState& state, double y, double x);
+  static Value regression(const Aggregate& aggregate, const AggregateState& state);
   bool variance(const Aggregate& aggregate, AggregateState& state, Value& result);
   std::vector<uint32_t> sorted_rows(const Aggregate& aggregate, const AggregateState& state) const;
   bool pick_in_order(const Aggregate& aggregate, AggregateState& state, Value& result);

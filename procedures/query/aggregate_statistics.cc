@@ -1,7 +1,7 @@
 // AggregateRunner's variances, and what looks at the values in their order.
 //
-// Source      PostgreSQL 15: numeric_stddev_internal() in numeric.c, float8_accum() in float.c, and
-//             orderedsetaggs.c.
+// Source      PostgreSQL 15: numeric_stddev_internal() in numeric.c, float8_accum() and float8_regr_accum()
+//             in float.c, and orderedsetaggs.c.
 #include <cmath>
 #include <limits>
 
@@ -114,6 +114,75 @@ bool AggregateRunner::variance(const Aggregate& aggregate, AggregateState& state
   return run.raise(aggregate.argument->where, sqlstate::kOutOfRange,
                    "{} has too many digits for numeric here; cast its argument to double precision",
                    "the standard deviation");
+}
+
+bool AggregateRunner::add_pair(const Aggregate& aggregate, AggregateState& state, double y, double x) {
+  const auto count = static_cast<double>(state.count);
+  const bool was_infinite = std::isinf(state.double_sum) || std::isinf(state.sum_of_y);
+  state.double_sum += x;
+  state.sum_of_y += y;
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (state.count == 1) {
+    if (!std::isfinite(x)) state.deviations = state.deviations_of_both = kNone;
+    if (!std::isfinite(y)) state.deviations_of_y = state.deviations_of_both = kNone;
+    return true;
+  }
+  const double off_x = x * count - state.double_sum;
+  const double off_y = y * count - state.sum_of_y;
+  const double scale = 1.0 / (count * (count - 1));
+  state.deviations += off_x * off_x * scale;
+  state.deviations_of_y += off_y * off_y * scale;
+  state.deviations_of_both += off_x * off_y * scale;
+  const bool overflows = std::isinf(state.double_sum) || std::isinf(state.deviations) ||
+                         std::isinf(state.sum_of_y) || std::isinf(state.deviations_of_y) ||
+                         std::isinf(state.deviations_of_both);
+  if (!overflows) return true;
+  if (!was_infinite && !std::isinf(x) && !std::isinf(y)) {
+    return runner_.state_.raise(aggregate.argument->where, sqlstate::kOutOfRange, "{}",
+                                "value out of range: overflow");
+  }
+  state.deviations = state.deviations_of_y = state.deviations_of_both = kNone;
+  return true;
+}
+
+Value AggregateRunner::regression(const Aggregate& aggregate, const AggregateState& state) {
+  using Regression = Aggregate::Regression;
+  if (aggregate.regression == Regression::kCount) return Value::of_int(static_cast<int64_t>(state.count));
+  if (state.count == 0) return Value::null();
+  const auto count = static_cast<double>(state.count);
+  const double xx = state.deviations;
+  const double yy = state.deviations_of_y;
+  const double xy = state.deviations_of_both;
+  switch (aggregate.regression) {
+    case Regression::kNone:
+    case Regression::kCount:
+      break;
+    case Regression::kAverageX:
+      return Value::of_double(state.double_sum / count);
+    case Regression::kAverageY:
+      return Value::of_double(state.sum_of_y / count);
+    case Regression::kSumXX:
+      return Value::of_double(xx);
+    case Regression::kSumYY:
+      return Value::of_double(yy);
+    case Regression::kSumXY:
+      return Value::of_double(xy);
+    case Regression::kSlope:
+      return xx == 0 ? Value::null() : Value::of_double(xy / xx);
+    case Regression::kIntercept:
+      return xx == 0 ? Value::null()
+                     : Value::of_double((state.sum_of_y - state.double_sum * xy / xx) / count);
+    case Regression::kFit:
+      if (xx == 0) return Value::null();
+      return Value::of_double(yy == 0 ? 1.0 : (xy * xy) / (xx * yy));
+    case Regression::kCorrelation:
+      return xx == 0 || yy == 0 ? Value::null() : Value::of_double(xy / std::sqrt(xx * yy));
+    case Regression::kCovariance:
+      return Value::of_double(xy / count);
+    case Regression::kSampleCovariance:
+      return state.count < 2 ? Value::null() : Value::of_double(xy / (count - 1));
+  }
+  return Value::null();
 }
 
 bool AggregateRunner::pick_in_order(const Aggregate& aggregate, AggregateState& state, Value& result) {

@@ -59,10 +59,10 @@ void resolve(Expr& arg, const Type& type) {
 }
 
 // What makes a json of other values, and what the aggregates among them are made of (parser/tree_calls.cc).
-constexpr std::array<std::string_view, 13> kJsonMakers = {
+constexpr std::array<std::string_view, 15> kJsonMakers = {
     "to_json",           "to_jsonb",           "json_build_object", "jsonb_build_object", "json_build_array",
     "jsonb_build_array", "mneme_json_part",    "mneme_json_member", "mneme_json_list",    "mneme_jsonb_list",
-    "mneme_json_object", "mneme_jsonb_object", "array_to_json"};
+    "mneme_json_object", "mneme_jsonb_object", "array_to_json",     "row_to_json",        "mneme_json_comma"};
 
 // The functions that take a json or a jsonb, and what they return; kNull: a value of the argument's type.
 struct JsonFunction {
@@ -113,14 +113,66 @@ Expr SelectBinder::json_member(Expr key, Expr value, std::string_view colon, ir:
   return joined(joined(std::move(name), text_constant(colon, where)), json_of(std::move(value), where));
 }
 
+// A table's name that is no column's means its whole row, and so does ROW(...): a json of the columns. A row
+// that an outer join has filled with NULLs is NULL.
+std::optional<Expr> SelectBinder::bind_json_row(const syntax::Expr& arg, ExpressionBinder& binder) {
+  std::vector<std::pair<std::string, Expr>> fields;
+  const bool is_table = arg.kind == syntax::ExprKind::kReference && arg.qualifier.empty() &&
+                        scope_.has_source(arg.text) &&
+                        std::ranges::none_of(scope_.entries(), [&](const RowScope::Entry& entry) {
+                          return entry.name == arg.text && !entry.hidden;
+                        });
+  if (is_table) {
+    for (const RowScope::Entry& entry : scope_.entries()) {
+      if (entry.source != arg.text || entry.is_system) continue;
+      if (std::optional<Expr> column = scope_.find(arg.text, entry.name, arg.where))
+        fields.emplace_back(entry.name, *std::move(column));
+    }
+  } else if (arg.kind == syntax::ExprKind::kRow) {
+    for (const syntax::Expr& each : arg.args)
+      fields.emplace_back(fmt::format("f{}", fields.size() + 1), binder.bind(each));
+  }
+  if (fields.empty()) return std::nullopt;
+  const bool may_be_null = is_table && std::ranges::any_of(select_->from.steps, [](const FromStep& step) {
+                             return step.kind != FromStep::Kind::kInner;
+                           });
+  std::vector<Expr> tests;
+  Expr text = text_constant("{", arg.where);
+  for (auto& [name, value] : fields) {
+    if (may_be_null) tests.push_back(nodes::make_unary(ir::Op::kIsNull, kTruthType, value, arg.where));
+    if (&name != &fields[0].first) text = joined(std::move(text), text_constant(",", arg.where));
+    binder_.strings_.push_back(name);
+    text = joined(std::move(text), json_member(text_constant(binder_.strings_.back(), arg.where),
+                                               std::move(value), ":", arg.where));
+  }
+  text = joined(std::move(text), text_constant("}", arg.where));
+  text.type = kJsonType;
+  if (!may_be_null) return text;
+  Expr null = nodes::make(ExprKind::kConstant, kJsonType, arg.where);
+  Expr choice = nodes::make(ExprKind::kCase, kJsonType, arg.where);
+  choice.args.push_back(ir::join(ir::Op::kAnd, tests));
+  choice.args.push_back(std::move(null));
+  choice.args.push_back(std::move(text));
+  return choice;
+}
+
 std::optional<Expr> SelectBinder::bind_json_maker(const syntax::Expr& call, ExpressionBinder& binder) {
   const std::string& name = call.text;
   if (binder_.provider_ == nullptr || call.star || call.distinct ||
       std::ranges::find(kJsonMakers, name) == kJsonMakers.end())
     return std::nullopt;
-  std::vector<Expr> args;
-  for (const syntax::Expr& arg : call.args) args.push_back(binder.bind(arg));
   const ir::SourceLocation where = call.where;
+  std::vector<Expr> args;
+  bool is_row = false;
+  for (const syntax::Expr& arg : call.args) {
+    std::optional<Expr> row = bind_json_row(arg, binder);
+    is_row |= row.has_value();
+    args.push_back(row ? *std::move(row) : binder.bind(arg));
+  }
+  if (name == "mneme_json_comma") {
+    // PostgreSQL begins a line for each element that is a row or an array.
+    return text_constant(is_row || (args.size() == 1 && is_list(args[0])) ? ", \n " : ", ", where);
+  }
   const auto typed = [&](Expr text, bool is_binary) {
     if (is_binary) return convert_explicitly(std::move(text), kJsonbType);
     // The parts are valid, and so is the whole.
@@ -166,6 +218,10 @@ std::optional<Expr> SelectBinder::bind_json_maker(const syntax::Expr& call, Expr
     return typed(around("[", std::move(args[0]), "]"), is_binary);
   if (name == "mneme_json_object" || name == "mneme_jsonb_object")
     return typed(around("{ ", std::move(args[0]), " }"), is_binary);
+  if (name == "row_to_json" && !is_row) {
+    refuse_as(sqlstate::kUndefinedFunction, where, "function row_to_json({}) does not exist",
+              is_unknown(args[0]) ? "unknown" : to_string(args[0].type));
+  }
   if (is_unknown(args[0])) {
     refuse_as(sqlstate::kDatatypeMismatch, where,
               "could not determine polymorphic type because input has type unknown");

@@ -185,6 +185,7 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
       bind_as_query(*item.query, &scope_, item.lateral);
       break;
     case FromItem::Kind::kFunction:
+      if (bind_rows_of_routine(item, step)) break;
       if (const std::optional<syntax::Query> query = query_of_function(item)) {
         bind_as_query(*query, &scope_, true);
       } else {

@@ -308,6 +308,32 @@ syntax::Expr truncation_in_zone(const syntax::Expr& call) {
 
 }  // namespace
 
+// (a, b) OVERLAPS (c, d): each pair is two ends, or one and how long it is from there. All are compared as
+// timestamps; a time is one of the first day.
+Expr SelectBinder::bind_overlaps(const syntax::Expr& call, ExpressionBinder& binder) {
+  std::vector<Expr> ends;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    syntax::Expr written = call.args[i];
+    if (i % 2 == 1 && binder.bind(written).type.kind == TypeKind::kInterval)
+      written = syntax::make_binary(ir::Op::kAdd, call.args[i - 1], std::move(written));
+    Expr end = binder.bind(written);
+    if (end.type.kind == TypeKind::kTime) {
+      syntax::Expr day = syntax::make_expression(syntax::ExprKind::kCast, written.where);
+      day.type.base = "date";
+      day.args.push_back(syntax::make_expression(syntax::ExprKind::kString, written.where));
+      day.args[0].text = "2000-01-01";
+      end = binder.bind(syntax::make_binary(ir::Op::kAdd, std::move(day), std::move(written)));
+    }
+    const bool is_time = end.type.kind == TypeKind::kDate || end.type.kind == TypeKind::kTimestamp;
+    if (!is_time && !is_unknown(end)) {
+      refuse_as(sqlstate::kUndefinedFunction, call.where,
+                "function pg_catalog.overlaps() does not exist of {}", to_string(end.type));
+    }
+    ends.push_back(convert_explicitly(std::move(end), Type{.kind = TypeKind::kTimestamp}));
+  }
+  return call_provided("mneme_overlaps", std::move(ends), call.where);
+}
+
 std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
   if (binder_.provider_ != nullptr && call.text == "timezone" && call.args.size() == 2 &&
       !is_utc(call.args[0]))
@@ -316,6 +342,7 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
   if (is_window_function(call.text))
     refuse_as(sqlstate::kWrongObject, call.where, "window function {} requires an OVER clause", call.text);
   if (std::optional<Expr> json = bind_json_maker(call, binder)) return json;
+  if (call.text == "mneme_overlaps" && call.args.size() == 4) return bind_overlaps(call, binder);
   if (call.text == "pg_typeof" && call.args.size() == 1)
     return type_of(binder.bind(call.args[0]), call.where);
   if (binder_.provider_ != nullptr && call.text == "sqrt" && call.args.size() == 1 && !call.star &&

@@ -135,6 +135,7 @@ struct Aggregate {
     kPopulationVariance,   // of the rows as all that there are
     kDeviation,            // the root of kVariance
     kPopulationDeviation,  // the root of kPopulationVariance
+    kRegression,           // `regression` of the pairs (argument, separator), that is y and x
     // These look at the rows in their order.
     kPercentile,      // the value between two, at the fraction `separator`
     kPercentileDisc,  // the first value at the fraction `separator`, or behind it
@@ -142,10 +143,28 @@ struct Aggregate {
     kGrouping,        // grouping(): of the group, not of its rows
   };
 
+  // What least squares say of y and x.
+  enum class Regression : uint8_t {
+    kNone,
+    kCount,
+    kAverageX,
+    kAverageY,
+    kSumXX,
+    kSumYY,
+    kSumXY,
+    kSlope,
+    kIntercept,
+    kFit,  // r squared
+    kCorrelation,
+    kCovariance,        // of the rows as all that there are
+    kSampleCovariance,  // of the rows as a sample
+  };
+
   Kind kind = Kind::kCountRows;
+  Regression regression = Regression::kNone;
   bool distinct = false;
   std::optional<ir::Expr> argument;
-  std::optional<ir::Expr> separator;  // kConcatenation; a percentile's fraction
+  std::optional<ir::Expr> separator;  // kConcatenation; a percentile's fraction; kRegression: x
   std::optional<ir::Expr> filter;
   std::vector<RowOrder> order;
   std::vector<ir::Expr> grouped;       // kGrouping: its arguments

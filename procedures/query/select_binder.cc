@@ -125,7 +125,7 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
     case syntax::ExprKind::kArrayQuery:
       subquery.kind = Subquery::Kind::kArray;
       result.type = array_type_of(columns[0].type);
-      result.type.elements = columns[0].type.kind;
+      if (columns[0].type.kind == TypeKind::kSmallInt) result.type.elements = TypeKind::kSmallInt;
       break;
     case syntax::ExprKind::kAllQuery:
       subquery.kind = Subquery::Kind::kAll;

@@ -73,12 +73,14 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   ir::Expr call_provided(const std::string& name, std::vector<ir::Expr> args, ir::SourceLocation where);
   ir::Expr json_of(ir::Expr value, ir::SourceLocation where);
   ir::Expr json_member(ir::Expr key, ir::Expr value, std::string_view colon, ir::SourceLocation where);
+  std::optional<ir::Expr> bind_json_row(const syntax::Expr& arg, ExpressionBinder& binder);
   std::optional<ir::Expr> bind_json_maker(const syntax::Expr& call, ExpressionBinder& binder);
   std::optional<ir::Expr> bind_json_operator(const std::string& name, std::vector<ir::Expr>& args,
                                              ir::SourceLocation where);
   std::optional<ir::Expr> bind_bytea_call(const std::string& name, std::vector<ir::Expr>& args,
                                           ir::SourceLocation where);
   ir::Expr bind_zoned_time(const syntax::Expr& call, ExpressionBinder& binder);
+  ir::Expr bind_overlaps(const syntax::Expr& call, ExpressionBinder& binder);
   ir::Expr bind_to_char(std::vector<ir::Expr> args, ir::SourceLocation where);
   ir::Expr bind(const syntax::Expr& expr);
   ir::Expr bind_value(const syntax::Expr& expr);
@@ -91,6 +93,7 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   bool bind_view(const syntax::FromItem& item, FromStep& step);
   std::optional<syntax::Query> query_of_sequence(const syntax::FromItem& item) const;
   std::optional<syntax::Query> query_of_function(const syntax::FromItem& item) const;
+  bool bind_rows_of_routine(const syntax::FromItem& item, FromStep& step);
   void bind_function_table(const syntax::FromItem& item, FromStep& step);
   FromStep::SetFunction bind_set_function(const std::string& name, std::span<const syntax::Expr> args,
                                           ir::SourceLocation where);

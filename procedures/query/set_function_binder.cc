@@ -146,7 +146,7 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
     }
     if (function.kind == Kind::kElements) function.result = text_type();
     if (function.kind == Kind::kElements && array.type.elements != TypeKind::kNull)
-      function.result = Type{.kind = array.type.elements, .is_text = true, .is_zoned = array.type.is_zoned};
+      function.result = element_of(array.type);
     function.args.push_back(binder_.finish(convert_explicitly(std::move(array), text_type())));
     if (function.kind == Kind::kSubscripts)
       function.args.push_back(binder_.finish(convert_explicitly(bind(args[1]), function.result)));
@@ -226,6 +226,49 @@ std::optional<syntax::Query> SelectBinder::query_of_function(const FromItem& ite
   value.expr.args = item.args;
   value.alias = item.alias.empty() ? item.name : item.alias;
   return query;
+}
+
+// A function of the database's that returns rows is its query, whose scope has the arguments for columns.
+bool SelectBinder::bind_rows_of_routine(const FromItem& item, FromStep& step) {
+  Names& names = binder_.names_;
+  const syntax::Procedure* routine =
+      is_set_function(item.name.text) ? nullptr : names.find_routine(item.name.text);
+  if (routine == nullptr || !routine->returns_rows) return false;
+  if (item.with_ordinality) {
+    refuse_as(sqlstate::kNotSupported, item.where,
+              "WITH ORDINALITY is not supported of {}(); use row_number()", item.name.text);
+  }
+  RowScope parameters(names, nullptr, false);
+  const std::vector<const syntax::Expr*> given = arguments_of(*routine, item.args, item.name.where);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const syntax::Parameter& parameter = routine->parameters[i];
+    if (parameter.out) continue;
+    const Type type = names.read_parameter_type(parameter.type);
+    if (type.is_array) {
+      refuse_as(sqlstate::kNotSupported, item.where,
+                "function {} has parameters that are arrays, and cannot be called here", item.name.text);
+    }
+    Expr value = argument_for(bind(*given[i]), type, i + 1, *routine);
+    mark_slots(value);
+    parameters.add({.source = item.name.text, .name = parameter.name.text, .expr = std::move(value)});
+  }
+  const Names::InRoutine alone(names, item.name.text, item.where);
+  names.open_block();
+  const std::vector<QueryBinder::CommonTable> all = std::exchange(binder_.common_tables_, {});
+  step.source = FromStep::Source::kQuery;
+  QueryBinder::Inputs captured;
+  step.query = binder_.bind_query(query_of_rows(*routine, names), &parameters, true, &captured);
+  binder_.common_tables_ = all;
+  step.inputs = std::move(captured);
+  step.is_lateral = !step.inputs.empty();
+  const bool is_one = step.query->columns.size() == 1 && routine->row_columns.size() == 1 &&
+                      routine->row_columns[0].name.text == routine->name.text;
+  for (Column& column : step.query->columns) column.origin.reset();
+  std::vector<Column> columns = step.query->columns;
+  // One that returns a value a row names its column as FROM names it.
+  if (is_one && !item.alias.empty()) columns[0].name = item.alias.text;
+  add_columns(item, step, columns);
+  return true;
 }
 
 void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {

@@ -87,7 +87,7 @@ std::optional<syntax::Command> BoundStatement::function_call(const Program& prog
   }
   const syntax::Procedure* routine =
       is_own_function(call.name.text) ? nullptr : program.find_routine(call.name.text);
-  if (routine == nullptr || !routine->is_function) return std::nullopt;
+  if (routine == nullptr || !routine->is_function || routine->returns_rows) return std::nullopt;
   is_expression = core.from.empty() && expression_of(*routine, true).has_value();
   return call;
 }

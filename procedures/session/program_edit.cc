@@ -137,9 +137,10 @@ std::unique_ptr<Program> ProgramEdit::changed(Catalog catalog, Pieces pieces, co
       if (gone && gone->value == former) ++former;
       const ProcedureId id{static_cast<uint32_t>(next->procedures.size())};
       const size_t here = next->source.lines();
-      // A query's plan has numbers that nothing changes.
+      // A query's plan has numbers that nothing changes, and so has what draws from a sequence.
+      const ir::Procedure& present = program_.procedures[former];
       const bool is_anew =
-          binds[former] != 0 || (!numbers.is_same() && program_.procedures[former].has_any_query());
+          binds[former] != 0 || (!numbers.is_same() && (present.has_any_query() || present.draws));
       std::shared_ptr<const BoundProcedure> bound =
           is_anew ? bind_one(catalog, piece->text, here, id, find)
                   : renumbered(program_.procedures.shared(former), numbers, id,

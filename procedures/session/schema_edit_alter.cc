@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "procedures/binder/schema_binder.h"
-#include "procedures/binder/schema_parts.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"
 #include "procedures/session/schema_edit.h"

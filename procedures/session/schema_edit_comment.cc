@@ -1,7 +1,7 @@
 // COMMENT ON, and what becomes of comments where their objects are renamed or dropped.
 #include <algorithm>
 
-#include "procedures/binder/schema_parts.h"
+#include "procedures/binder/schema_binder.h"
 #include "procedures/session/schema_edit.h"
 
 namespace mneme {

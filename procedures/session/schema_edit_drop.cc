@@ -235,7 +235,9 @@ std::unique_ptr<Program> SchemaEdit::drop_sequence(const std::string& name) {
   } else {
     std::erase_if(pieces, is_its_own);
   }
-  return changed(std::move(catalog), std::move(pieces), std::vector<char>(program_.procedures.size()));
+  std::vector<char> users(program_.procedures.size());
+  add_mentions(name, users);
+  return changed(std::move(catalog), std::move(pieces), users);
 }
 
 std::unique_ptr<Program> SchemaEdit::drop_index(const std::string& name) {

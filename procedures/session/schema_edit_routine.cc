@@ -15,7 +15,7 @@ std::unique_ptr<Program> SchemaEdit::create_routine(const syntax::Definition& ma
   std::unique_ptr<Program> program = former == nullptr ? with_one_more(made) : replace(*former, made);
   const ir::Procedure& present = *program->find_procedure(name);
   const bool is_of_choice =
-      present.by_chance.find("EXCEPTION") != std::string::npos || present.has_any_query();
+      present.by_chance.find("EXCEPTION") != std::string::npos || present.has_any_query() || present.draws;
   if (present.is_logged_by_rows() && is_of_choice) {
     notify(fmt::format("calls of {} are logged by the rows that they change: {}", present.name,
                        present.by_chance));

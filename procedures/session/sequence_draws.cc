@@ -68,11 +68,11 @@ bool SequenceDraws::draw(ir::Function function, TableId sequence, std::span<cons
   if (function == ir::Function::kSetValue) return set(sequence, args, context, result);
   const bool is_last = function == ir::Function::kLastValue;
   const TableDefinition* table =
-      is_last ? database_.catalog().find_table(last_drawn_) : &database_.catalog().table(sequence);
+      is_last ? database_.catalog().find_table(last_.sequence) : &database_.catalog().table(sequence);
   if (is_last && table == nullptr)
     return fail(context.error, context.arena, kNotDrawnYet, "lastval is not yet defined in this session");
-  const auto drawn = drawn_.find(table->name);
-  if (drawn == drawn_.end()) {
+  const auto drawn = last_.numbers.find(table->name);
+  if (drawn == last_.numbers.end()) {
     return fail(context.error, context.arena, kNotDrawnYet,
                 "currval of sequence \"{}\" is not yet defined in this session", table->name);
   }
@@ -120,8 +120,8 @@ bool SequenceDraws::next(TableId sequence, EvaluationContext& context, Value& re
       return refuse(status, context);
     written_.push_back({counter, covered, sequence, last, true});
   }
-  drawn_[name] = number;
-  last_drawn_ = name;
+  last_.numbers[name] = number;
+  last_.sequence = name;
   result = Value::of_int(number);
   return true;
 }
@@ -153,7 +153,7 @@ bool SequenceDraws::set(TableId sequence, std::span<const Value> args, Evaluatio
     draws = counter->logged = counter->draws;
   }
   written_.push_back({counter, draws, sequence, last, is_called});
-  if (is_called) drawn_[name] = last;
+  if (is_called) last_.numbers[name] = last;
   result = Value::of_int(last);
   return true;
 }
@@ -205,6 +205,7 @@ bool SequenceDraws::refuse(AccessStatus status, EvaluationContext& context) {
     return fail(context.error, context.arena, "53200",
                 "the database is full: there is no room for another row");
   }
+  met_conflict_ = true;
   // Another transaction writes the row; the statement is run again, or the block's client does it.
   return fail(context.error, context.arena, kConflictState,
               "could not serialize access due to concurrent update");

@@ -18,10 +18,19 @@
 
 namespace mneme {
 
+// What a client has drawn, for currval() and lastval().
+struct LastDrawn {
+  std::map<std::string, int64_t> numbers;  // by sequence
+  std::string sequence;                    // the last one
+};
+
 class SequenceDraws final : public Sequences {
  public:
-  SequenceDraws(Database& database, Transaction& transaction)
-      : database_(database), transaction_(transaction) {}
+  // `last`: what other transactions of the client's have drawn, too; nullptr: there are none.
+  SequenceDraws(Database& database, Transaction& transaction, LastDrawn* last = nullptr)
+      : database_(database), transaction_(transaction), last_(last == nullptr ? own_last_ : *last) {}
+  SequenceDraws(const SequenceDraws&) = delete;
+  SequenceDraws& operator=(const SequenceDraws&) = delete;
 
   bool apply(ir::Function function, TableId sequence, std::span<const Value> args, EvaluationContext& context,
              Value& result) override;
@@ -34,10 +43,10 @@ class SequenceDraws final : public Sequences {
   void rolled_back() {
     written_.clear();
     kept_texts_.clear();
+    met_conflict_ = false;
   }
-  // The transaction goes on from a savepoint: what it wrote of sequences since is written once more. False:
-  // another transaction is in the way.
-  [[nodiscard]] bool went_back();
+  bool went_back() override;
+  bool met_conflict() const override { return met_conflict_; }
 
   // While `numbers` is there, what is drawn is added to it; or, `again`, taken from its front, as the same
   // statement runs once more. nullptr: neither.
@@ -71,12 +80,13 @@ class SequenceDraws final : public Sequences {
   Database& database_;
   Transaction& transaction_;
   bool is_read_only_ = false;
+  bool met_conflict_ = false;
   std::vector<Written> written_;
   std::deque<Value>* kept_ = nullptr;
   bool gives_again_ = false;
-  std::deque<std::string> kept_texts_;    // of the transaction
-  std::map<std::string, int64_t> drawn_;  // by sequence: the last one, for currval()
-  std::string last_drawn_;                // the sequence, for lastval()
+  std::deque<std::string> kept_texts_;  // of the transaction
+  LastDrawn own_last_;
+  LastDrawn& last_;
 };
 
 }  // namespace mneme

@@ -14,6 +14,7 @@ Session::Session(const Program& program, Database& database, WorkerId worker, co
       database_(database),
       transaction_(database, database.worker(worker)),
       interpreter_(database.schema()),
+      sequences_(database, transaction_, options.last_drawn),
       peeks_(transaction_.prefetcher()),
       pause_(database.worker_count(), worker.value * 0x9e3779b97f4a7c15),
       ad_hoc_random_(options.ad_hoc_seed * 1000 + worker.value) {
@@ -122,6 +123,7 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   } else {
     transaction_.begin_again();
   }
+  if (procedure.draws) sequences_.rolled_back();  // what an attempt before this one has written
   // The rows that an attempt has fetched are still in the cache for the next.
   if (result.attempts == 1) prefetch(call);
   RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
@@ -130,11 +132,17 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   request.stop = stop_;
   notices_.clear();
   request.notices = &notices_;
+  request.sequences = &sequences_;
   const Outcome outcome = interpreter_.run(request);
   switch (outcome.kind) {
     case Outcome::Kind::kCompleted:
       return commit(procedure, result);
     case Outcome::Kind::kRaised:
+      // Another transaction draws from the same sequence.
+      if (procedure.draws && sequences_.met_conflict()) {
+        transaction_.abort();
+        return Attempt::kConflict;
+      }
       return roll_back(outcome, result);
     case Outcome::Kind::kConflict:
       transaction_.abort();
@@ -181,6 +189,7 @@ Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& res
   if (is_chosen_ && makes_no_record) return Attempt::kAsCall;
   if (committed.status != CommitStatus::kCommitted) return not_committed(procedure, committed.status, result);
   CHECK(!committed.wrote || procedure.writes);
+  if (procedure.draws) sequences_.committed();
   result.status = CallResult::Status::kCommitted;
   result.lsn = committed.lsn;
   result.logged = committed.wrote;

@@ -29,6 +29,7 @@
 #include "procedures/interpreter/call.h"
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/session/call_choices.h"
+#include "procedures/session/sequence_draws.h"
 
 namespace mneme {
 
@@ -83,6 +84,9 @@ struct SessionOptions {
   // Which procedures' calls are logged by their rows from now on; nullptr: none beyond what is said above.
   // The log's records are calls (RecordContent::kCommand). It outlives the session.
   CallChoices* choices = nullptr;
+  // What the client's other sessions have drawn from sequences, too; nullptr: there are none. It outlives the
+  // session.
+  LastDrawn* last_drawn = nullptr;
 };
 
 // A transaction that meets a conflict at each of so many attempts is given up.
@@ -130,9 +134,10 @@ class Session {
 
   const Program& program_;
   const SessionOptions options_;
-  const Database& database_;
+  Database& database_;
   Transaction transaction_;
   Interpreter interpreter_;
+  SequenceDraws sequences_;
   // The look-ups of the call at hand, a round at a time; the beginning of a longer list is enough.
   std::array<RowLookup, Prefetcher::kMaxLookups> lookups_;
   RowPeeks peeks_;

@@ -77,16 +77,21 @@ ParsedStatement parse_statement(std::string_view text) {
   }
 }
 
+static SessionOptions with_last_drawn(SessionOptions options, LastDrawn& last) {
+  options.last_drawn = &last;
+  return options;
+}
+
 SqlSession::SqlSession(const Program& program, Database& database, WorkerId worker,
                        const SessionOptions& options)
     : program_(program),
       database_(database),
-      calls_(program, database, worker, options),
+      calls_(program, database, worker, with_last_drawn(options, last_drawn_)),
       transaction_(database, database.worker(worker)),
       pause_(database.worker_count(), ~worker.value * 0x9e3779b97f4a7c15),
       interpreter_(database.schema()),
       queries_(std::make_unique<query::QueryRunner>(database.schema())),
-      sequences_(database, transaction_) {}
+      sequences_(database, transaction_, &last_drawn_) {}
 
 SqlSession::~SqlSession() = default;
 
@@ -318,7 +323,7 @@ SqlSession::Ran SqlSession::ended(const Outcome& outcome, StatementResult& failu
       return Ran::kConflict;
     case Outcome::Kind::kRaised:
       // Another transaction draws from the same sequence.
-      if (std::string_view(outcome.sqlstate) == sqlstate::kSerializationFailure) {
+      if (sequences_.met_conflict()) {
         transaction_.abort();
         return Ran::kConflict;
       }

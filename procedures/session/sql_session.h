@@ -205,6 +205,7 @@ class SqlSession {
 
   const Program& program_;
   Database& database_;
+  LastDrawn last_drawn_;
   Session calls_;  // outside of blocks
   Transaction transaction_;
   ConflictPause pause_;

@@ -154,6 +154,7 @@ StatementResult SqlSession::run_block(const BoundBlock& block) {
         raised = {};
         const std::vector<Argument> arguments = hidden_arguments(block.procedure);
         RunRequest request = RunRequest::of(block.procedure, arguments, transaction_);
+        request.sequences = &sequences_;
         request.stop = stop_;
         request.notices = &raised;
         return run_body(request, result);
@@ -277,6 +278,7 @@ StatementResult SqlSession::call_in_block(const Call& clients, ResultSink& rows)
   StatementResult failure;
   Notices raised;
   RunRequest request = RunRequest::of(procedure, call.arguments, transaction_);
+  request.sequences = &sequences_;
   request.stop = stop_;
   request.notices = &raised;
   const Ran ran = run_body(request, failure);

@@ -76,6 +76,7 @@ bool is_strict(const Expr& expr) {
         case Function::kLeast:
         case Function::kConcatFunction:
         case Function::kCardinality:
+        case Function::kArrayText:
           return false;
         default:
           return true;
@@ -201,6 +202,7 @@ bool ConstantFolder::fold_part(Expr& expr) {
     case ExprKind::kFunction:
       if (expr.function == Function::kCoalesce) return fold_coalesce(expr);
       if (expr.function >= Function::kNextValue && expr.function <= Function::kSetValue) return true;
+      if (expr.function == Function::kArrayText) return true;
       return fold_generic(expr);
     case ExprKind::kInList:
       return fold_in_list(expr);

@@ -156,7 +156,10 @@ Type text_type() {
 
 Type array_type_of(const Type& element) {
   Type array = text_type();
-  array.elements = element.kind == TypeKind::kSmallInt ? TypeKind::kInt : element.kind;
+  // A numeric's text says how many digits it has.
+  array.elements = element.kind == TypeKind::kSmallInt  ? TypeKind::kInt
+                   : element.kind == TypeKind::kNumeric ? TypeKind::kDecimal
+                                                        : element.kind;
   array.is_zoned = element.is_zoned;
   if (is_name(element) || has_read_form(element)) array.precision = element.precision;
   if (element == kOidType) array.precision = kOidArrayPrecision;

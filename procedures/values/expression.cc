@@ -5,6 +5,7 @@
 #include "procedures/times/interval.h"
 #include "procedures/times/time_functions.h"
 #include "procedures/values/arithmetic.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/cast.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/text_functions.h"
@@ -284,6 +285,24 @@ bool evaluate_concat_function(const Expr& expr, EvaluationContext& context, Valu
   return concatenate(parts, context.arena, result, context.error);
 }
 
+Value array_text(const ArrayValue& array, const Type& element, Arena& arena) {
+  if (array.null) return Value::null();
+  fmt::memory_buffer text;
+  text.push_back('{');
+  for (size_t i = 0; i < array.elements.size(); ++i) {
+    if (i > 0) text.push_back(',');
+    if (array.elements[i].is_null()) {
+      text.append(std::string_view("NULL"));
+      continue;
+    }
+    fmt::memory_buffer value;
+    print_value(element, array.elements[i], value);
+    append_array_element({value.data(), value.size()}, text);
+  }
+  text.push_back('}');
+  return Value::of_text(arena.copy({text.data(), text.size()}));
+}
+
 bool evaluate_function(const Expr& expr, EvaluationContext& context, Value& result) {
   switch (expr.function) {
     case Function::kCoalesce:
@@ -295,6 +314,9 @@ bool evaluate_function(const Expr& expr, EvaluationContext& context, Value& resu
       return evaluate_nullif(expr, context, result);
     case Function::kConcatFunction:
       return evaluate_concat_function(expr, context, result);
+    case Function::kArrayText:
+      result = array_text(context.arrays[expr.variable.value], expr.args[0].type, context.arena);
+      return true;
     case Function::kCardinality: {
       const ArrayValue& array = context.arrays[expr.variable.value];
       result = array.null ? Value::null() : Value::of_int(static_cast<int64_t>(array.elements.size()));

@@ -59,6 +59,11 @@ class Sequences {
   // kNextValue, kCurrentValue or kSetValue; `args`: after the sequence. None of them is NULL.
   [[nodiscard]] virtual bool apply(ir::Function function, TableId sequence, std::span<const Value> args,
                                    EvaluationContext& context, Value& result) = 0;
+  // The transaction goes on from a savepoint: what it wrote of sequences since is written once more. False:
+  // another transaction is in the way.
+  [[nodiscard]] virtual bool went_back() = 0;
+  // Whether what apply() failed with is another transaction in the way: no handler catches that.
+  virtual bool met_conflict() const = 0;
 };
 
 struct EvaluationContext {

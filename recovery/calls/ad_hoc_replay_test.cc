@@ -87,6 +87,30 @@ BEGIN
 END; $$;
 )";
 
+// Calls that draw numbers are logged by rows, those of the sequence among them.
+constexpr std::string_view kDrawsSql = R"(
+CREATE TABLE entry (e_id SERIAL PRIMARY KEY, e_what INT NOT NULL, e_sum INT NOT NULL DEFAULT 0);
+CREATE TABLE total (t_id INT NOT NULL, t_sum BIGINT NOT NULL, PRIMARY KEY (t_id));
+CREATE SEQUENCE rounds INCREMENT BY 3;
+
+CREATE PROCEDURE note(p_what INT) LANGUAGE plpgsql AS $$
+DECLARE
+    v_id INT;
+BEGIN
+    INSERT INTO entry (e_what) VALUES (p_what) RETURNING e_id INTO v_id;
+    UPDATE total SET t_sum = (t_sum + v_id) % 100003 WHERE t_id = p_what;
+    IF NOT FOUND THEN
+        INSERT INTO total (t_id, t_sum) VALUES (p_what, nextval('rounds'));
+    END IF;
+END; $$;
+
+CREATE PROCEDURE add_up(p_id INT, p_amount INT) LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE entry SET e_sum = (e_sum * 3 + p_amount) % 10007 WHERE e_id = p_id;
+    UPDATE total SET t_sum = (t_sum * 2 + p_amount) % 100003 WHERE t_id = p_amount;
+END; $$;
+)";
+
 using AdHoc = ReplayFixture::AdHoc;
 
 void expect_equal_by_calls(ReplayFixture& fixture, const Digest& forward) {
@@ -149,7 +173,8 @@ TEST_P(AdHocReplay, StatementsThatKnowNoProceduresEndInTheSameState) {
 
 INSTANTIATE_TEST_SUITE_P(Schemas, AdHocReplay,
                          testing::Values(Case{"bank", kBankSql}, Case{"orders", kOrdersSql},
-                                         Case{"rates", kRatesSql}, Case{"queries", kQueriesSql}),
+                                         Case{"rates", kRatesSql}, Case{"queries", kQueriesSql},
+                                         Case{"draws", kDrawsSql}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(AdHocReplayOfRandomProcedures, EndsInTheSameState) {

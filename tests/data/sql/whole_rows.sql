@@ -1,0 +1,20 @@
+-- Whole rows as json, and least squares.
+SELECT row_to_json(dept) FROM dept ORDER BY id;
+SELECT row_to_json(x) FROM (SELECT id, name AS "Na me" FROM emp ORDER BY id LIMIT 2) x;
+SELECT json_agg(d ORDER BY id) FROM dept d;
+SELECT jsonb_agg(d ORDER BY id) FROM dept d;
+SELECT json_agg(x) FROM (SELECT 1 AS a, 'b' AS b UNION ALL SELECT 2, NULL) x;
+SELECT to_json(e), to_jsonb(e) - 'name' FROM emp e WHERE id = 1;
+SELECT json_build_object('d', d, 'n', 1), json_build_array(d, 2) FROM (SELECT id, name FROM dept WHERE id < 3 ORDER BY id) d;
+SELECT e.id, row_to_json(d), json_agg(d) FROM emp e LEFT JOIN dept d ON e.dept = d.id GROUP BY e.id, d.id ORDER BY e.id;
+SELECT row_to_json(row(1, 'a', NULL)), to_json(row(true, 1.50)), json_agg(ARRAY[1,2]) FROM dept;
+SELECT d.name, (SELECT json_agg(x) FROM (SELECT id, name FROM emp e WHERE e.dept = d.id ORDER BY id) x) AS staff FROM dept d ORDER BY 1;
+SELECT json_object_agg(name, d) FROM (SELECT id, name FROM dept WHERE id < 3 ORDER BY id) d;
+SELECT row_to_json(1);
+SELECT row_to_json(nope) FROM dept;
+SELECT corr(y, x), covar_pop(y, x), covar_samp(y, x), regr_avgx(y, x), regr_avgy(y, x), regr_count(y, x) FROM (VALUES (1.5, 2), (2, 4.1), (3, 6), (NULL, 2), (5, NULL)) v(x, y);
+SELECT regr_intercept(y, x), regr_r2(y, x), regr_slope(y, x), regr_sxx(y, x), regr_sxy(y, x), regr_syy(y, x) FROM (VALUES (1.5, 2), (2, 4.1), (3, 6), (NULL, 2), (5, NULL)) v(x, y);
+SELECT g, corr(x, y), regr_count(x, y), regr_slope(x, y) FILTER (WHERE x > 1) FROM (VALUES (1,1,1), (1,2,2), (1,3,5), (2,1,1), (3,NULL,1)) v(g, x, y) GROUP BY g ORDER BY g;
+SELECT corr(x, y) OVER (ORDER BY x), regr_count(1, x) OVER () FROM (VALUES (1,1), (2,3), (3,4)) v(x, y);
+SELECT corr('a', 1);
+SELECT covar_pop(1, 2), corr(1, 1), regr_r2(1, 2), covar_samp(1, 2), regr_sxx(NULL, 1), regr_count(NULL, 1);
