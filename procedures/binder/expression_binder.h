@@ -36,6 +36,12 @@ class QueryNames {
   // One of syntax::ExprKind's queries.
   virtual ir::Expr bind_query(const syntax::Expr& expr) = 0;
   // A function that says something of the database itself; nothing where there is none of that name.
+  // The call of a function of the database's that is more than an expression; nothing where a query can't
+  // have one. `given`: as arguments_of() has them.
+  virtual std::optional<ir::Expr> bind_routine_call(const syntax::Expr& call,
+                                                    const syntax::Procedure& routine,
+                                                    std::span<const syntax::Expr* const> given,
+                                                    ExpressionBinder& binder) = 0;
   virtual std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) = 0;
   // An array of values, a subscript of an array, a composite value's field, or a bit operator.
   virtual ir::Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) = 0;

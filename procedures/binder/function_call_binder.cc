@@ -103,6 +103,11 @@ class NamesInFunction final : public QueryNames {
   std::optional<Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override {
     return outside_.bind_catalog_call(call, binder);
   }
+  std::optional<Expr> bind_routine_call(const syntax::Expr& call, const syntax::Procedure& routine,
+                                        std::span<const syntax::Expr* const> given,
+                                        ExpressionBinder& binder) override {
+    return outside_.bind_routine_call(call, routine, given, binder);
+  }
   Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override {
     return outside_.bind_array(expr, binder);
   }
@@ -194,6 +199,11 @@ Expr ExpressionBinder::bind_routine(const syntax::Expr& call, const syntax::Proc
     refuse_as(sqlstate::kWrongObject, call.where, "{} is a procedure; to call a procedure, use CALL", name);
   check_returns_value(routine, call.where);
   const std::optional<syntax::Expr> body = expression_of(routine, true);
+  if (!body && query_ != nullptr) {
+    const std::vector<const syntax::Expr*> given = arguments_of(routine, call.args, call.where);
+    if (std::optional<Expr> run = query_->bind_routine_call(call, routine, given, *this))
+      return *std::move(run);
+  }
   if (!body) {
     refuse_as(sqlstate::kNotSupported, call.where,
               "function {} is more than an expression, and may be called here as SELECT {}(...) alone, or as "

@@ -23,6 +23,7 @@ class FunctionsAlone final : public query::ProvidedTables {
     return std::nullopt;
   }
   bool is_always_empty(uint32_t) const override { return false; }
+  const ir::Procedure* find_routine(const std::string&) const override { return nullptr; }
   std::optional<int64_t> find_object(const std::string&, const std::string&) const override {
     return std::nullopt;
   }

@@ -40,6 +40,9 @@ class SystemCatalog final : public query::ProvidedTables {
   std::optional<Function> find_function(const std::string& name, size_t arguments) const override;
   bool call(uint32_t function, std::span<const Value> arguments, Arena& arena, Value& result,
             SqlError& error) const override;
+  const ir::Procedure* find_routine(const std::string& name) const override {
+    return program_.find_procedure(name);
+  }
   std::optional<int64_t> find_object(const std::string& type, const std::string& name) const override;
 
   // The client's settings, as SHOW has them, stand among the session's values under names that no function

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "procedures/binder/expression_binder.h"
+#include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 #include "procedures/typing/conversion.h"
@@ -185,7 +186,7 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
   // Calls of one function share a number, so that two of them with the same arguments are the same.
   std::vector<Subquery>& subqueries = binder_.bound_.subqueries;
   const auto known = std::ranges::find_if(subqueries, [&](const Subquery& each) {
-    return each.kind == Subquery::Kind::kCall && each.function == function->number;
+    return each.kind == Subquery::Kind::kCall && each.routine == nullptr && each.function == function->number;
   });
   result.query = static_cast<uint32_t>(known - subqueries.begin());
   if (known != subqueries.end()) return result;
@@ -194,6 +195,45 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
   call.function = function->number;
   call.is_volatile = function->is_volatile;
   subqueries.push_back(std::move(call));
+  return result;
+}
+
+// A function that is more than an expression is run for each row, if it changes none.
+std::optional<Expr> SelectBinder::bind_routine_call(const syntax::Expr& call,
+                                                    const syntax::Procedure& routine,
+                                                    std::span<const syntax::Expr* const> given,
+                                                    ExpressionBinder& binder) {
+  const ir::Procedure* const procedure =
+      binder_.provider_ == nullptr ? nullptr : binder_.provider_->find_routine(call.text);
+  if (procedure == nullptr || procedure->writes || procedure->draws || !procedure->has_result)
+    return std::nullopt;
+  Expr result;
+  result.kind = ExprKind::kQuery;
+  result.where = call.where;
+  result.type = procedure->variables[procedure->parameters.back().variable.value].type;
+  if (result.type.kind == TypeKind::kNumeric) return std::nullopt;  // its digits are those of the call
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Type& type = procedure->variables[procedure->parameters[i].variable.value].type;
+    // PostgreSQL ignores how many digits or characters a parameter's type says.
+    const bool has_size = type.kind == TypeKind::kNumeric || type.kind == TypeKind::kChar;
+    if (given[i] == nullptr || procedure->parameters[i].inout || type.is_array || has_size)
+      return std::nullopt;
+    result.args.push_back(argument_for(binder.bind(*given[i]), type, i + 1, routine));
+  }
+  if (procedure->call_time.valid()) {
+    Expr time = nodes::make(ExprKind::kVariable, Type{.kind = TypeKind::kTimestamp}, call.where);
+    time.variable = binder_.names_.call_time();
+    result.args.push_back(std::move(time));
+  }
+  std::vector<Subquery>& subqueries = binder_.bound_.subqueries;
+  const auto known = std::ranges::find(subqueries, procedure, &Subquery::routine);
+  result.query = static_cast<uint32_t>(known - subqueries.begin());
+  if (known != subqueries.end()) return result;
+  Subquery made;
+  made.kind = Subquery::Kind::kCall;
+  made.routine = procedure;
+  made.is_volatile = true;
+  subqueries.push_back(std::move(made));
   return result;
 }
 

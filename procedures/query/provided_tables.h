@@ -54,6 +54,9 @@ class ProvidedTables {
   // fails: `error` says why.
   [[nodiscard]] virtual bool call(uint32_t function, std::span<const Value> arguments, Arena& arena,
                                   Value& result, SqlError& error) const = 0;
+  // The function or procedure of that name, as it is run; nullptr where there is none, or a query may not run
+  // it. It lives as long as the catalog.
+  virtual const ir::Procedure* find_routine(const std::string& name) const = 0;
   // The oid of a table, an index, a type ... by its name, as ::regclass and its kind have it.
   virtual std::optional<int64_t> find_object(const std::string& type, const std::string& name) const = 0;
 };

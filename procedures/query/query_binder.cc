@@ -44,6 +44,11 @@ class NoColumns final : public QueryNames {
   std::optional<Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override {
     return queries_.bind_catalog_call(call, binder);
   }
+  std::optional<Expr> bind_routine_call(const syntax::Expr& call, const syntax::Procedure& routine,
+                                        std::span<const syntax::Expr* const> given,
+                                        ExpressionBinder& binder) override {
+    return queries_.bind_routine_call(call, routine, given, binder);
+  }
   Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override {
     return queries_.bind_array(expr, binder);
   }

@@ -287,7 +287,8 @@ struct QueryPlan {
 
 // A query inside of an expression: ExprKind::kQuery's `query` is its number.
 struct Subquery {
-  // kArray: its rows as an array's text. kCall: no query, but a provider's function of the arguments.
+  // kArray: its rows as an array's text. kCall: no query, but a provider's function of the arguments, or one
+  // of the database's.
   enum class Kind { kScalar, kExists, kAny, kAll, kArray, kCall };
 
   Kind kind = Kind::kScalar;
@@ -297,9 +298,10 @@ struct Subquery {
   std::vector<VariableId> inputs;
   // kAny, kAll: over `tested` and the query's row. All must hold for the row to match.
   std::vector<ir::Expr> comparisons;
-  bool is_equality = false;  // of one column: kAny may look it up
-  uint32_t function = 0;     // kCall
-  bool is_volatile = false;  // kCall
+  bool is_equality = false;                // of one column: kAny may look it up
+  uint32_t function = 0;                   // kCall
+  const ir::Procedure* routine = nullptr;  // kCall: of the database's, which reads rows at most
+  bool is_volatile = false;                // kCall
   // Gives the same rows whenever it runs.
   bool is_constant() const { return inputs.empty() && kind != Kind::kCall; }
 };

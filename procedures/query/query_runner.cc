@@ -47,6 +47,7 @@ Outcome QueryRunner::run(const BoundQueries& queries, std::span<const Value> var
   kept_.reset();
   known_.reset();
   kept_bytes_ = 0;
+  notices_.clear();
   state_.outcome = {};
   state_.stop = stop;
   if (!state_.may_begin({})) return state_.outcome;
@@ -288,12 +289,34 @@ bool QueryRunner::run_set(const SetPlan& plan, std::span<const Column> columns, 
   });
 }
 
+// Its arguments have been evaluated, so that no call begins within another.
+bool QueryRunner::run_routine(const ir::Procedure& routine, std::span<const Value> args, Value& result) {
+  std::vector<Argument> arguments;
+  for (const Value& arg : args) arguments.push_back(Argument::of(arg));
+  if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(state_.schema);
+  RunRequest request = RunRequest::of(routine, arguments, *state_.rows);
+  request.sequences = state_.context.sequences;
+  request.stop = state_.stop;
+  request.notices = &notices_;
+  const Outcome outcome = interpreter_->run(request);
+  if (!outcome.completed()) {
+    state_.outcome = outcome;
+    for (std::string_view* text : {&state_.outcome.message, &state_.outcome.detail, &state_.outcome.hint})
+      *text = kept_.copy(*text);
+    return false;
+  }
+  result = interpreter_->results().back().scalar;
+  if (result.kind() == Value::Kind::kText) result = Value::of_text(state_.arena.copy(result.as_text()));
+  return true;
+}
+
 bool QueryRunner::evaluate(const ir::Expr& expr, EvaluationContext&, Value& result) {
   const Subquery& query = queries_->subqueries[expr.query];
   std::vector<Value> args;
   for (const ir::Expr& arg : expr.args) {
     if (!value_of(arg, args.emplace_back())) return false;
   }
+  if (query.routine != nullptr) return run_routine(*query.routine, args, result);
   if (query.kind == Subquery::Kind::kCall) {
     return provider_->call(query.function, args, state_.arena, result, state_.context.error) ||
            state_.raise(expr.where);

@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "procedures/interpreter/interpreter.h"
+#include "procedures/interpreter/notices.h"
 #include "procedures/interpreter/run_state.h"
 #include "procedures/query/provided_tables.h"
 #include "procedures/query/query_plan.h"
@@ -47,6 +49,9 @@ class QueryRunner final : public QueryValues {
               std::span<const RowStore* const> given = {});
 
   bool evaluate(const ir::Expr& expr, EvaluationContext& context, Value& result) override;
+
+  // What functions that the last run called have said by RAISE NOTICE and its kind.
+  const Notices& notices() const { return notices_; }
 
   // From now on runs count their rows; nullptr: they don't.
   void count_rows(RowCounts* counts) { counts_ = counts; }
@@ -94,6 +99,7 @@ class QueryRunner final : public QueryValues {
   [[nodiscard]] bool run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take, Visitor visit);
   [[nodiscard]] bool count_of(const std::optional<ir::Expr>& expr, const char* sqlstate, const char* name,
                               std::optional<uint64_t>& count);
+  [[nodiscard]] bool run_routine(const ir::Procedure& routine, std::span<const Value> args, Value& result);
   [[nodiscard]] bool run_subquery(const Subquery& query, std::span<const Value> tested, Value& result);
   [[nodiscard]] bool know(const Subquery& query, Known& known);
   [[nodiscard]] bool compare(const Subquery& query, std::span<const Value> row, Value& result);
@@ -111,6 +117,8 @@ class QueryRunner final : public QueryValues {
   }
 
   RunState state_;
+  std::unique_ptr<Interpreter> interpreter_;  // of the functions that are called
+  Notices notices_;
   RowCounts* counts_ = nullptr;
   Arena kept_;   // text of rows that are kept while a query runs
   Arena known_;  // text of what is known for the whole statement

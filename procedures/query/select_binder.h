@@ -60,6 +60,9 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   ir::Expr bind_window(const syntax::Expr& call) override;
   ir::Expr bind_query(const syntax::Expr& expr) override;
   std::optional<ir::Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override;
+  std::optional<ir::Expr> bind_routine_call(const syntax::Expr& call, const syntax::Procedure& routine,
+                                            std::span<const syntax::Expr* const> given,
+                                            ExpressionBinder& binder) override;
   ir::Expr bind_array(const syntax::Expr& expr, ExpressionBinder& binder) override;
   std::optional<ir::Expr> bind_form_call(const std::string& name, std::vector<ir::Expr>& args,
                                          ir::SourceLocation where) override;

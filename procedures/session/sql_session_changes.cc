@@ -53,6 +53,7 @@ SqlSession::Ran SqlSession::find_changed(const BoundStatement& statement, const 
   const Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
                                       statement.system(), &sequences_, stop_, add, given),
                         failure);
+  failure.raised = queries_->notices();
   if (ran != Ran::kCompleted || !found_again || !statement.command().operation->merges) return ran;
   failure = StatementResult::failure(sqlstate::kCardinality, "MERGE command cannot affect row a second time");
   failure.hint = "Ensure that not more than one source row matches any one target row.";
@@ -227,6 +228,7 @@ SqlSession::Ran SqlSession::run_returned(const BoundStatement& statement, const 
     const Ran ran = ended(queries_->run(select.queries, all.variables, all.arrays, transaction_,
                                         statement.system(), &sequences_, stop_, add),
                           failure);
+    for (const RaisedNotice& each : queries_->notices()) failure.raised.push_back(each);
     if (ran != Ran::kCompleted) return ran;
     if (is_read) continue;
     failure = no_array();

@@ -131,6 +131,7 @@ SqlSession::Ran SqlSession::find_selected(const BoundStatement& statement,
   const Ran ran = ended(queries_->run(select.queries, inputs.variables, inputs.arrays, transaction_,
                                       statement.system(), &sequences_, stop_, add, given),
                         failure);
+  failure.raised = queries_->notices();
   if (is_read || ran != Ran::kCompleted) return ran;
   failure = no_array();
   return roll_back(failure);
