@@ -220,6 +220,8 @@ std::optional<Expr> SelectBinder::bind_routine_call(const syntax::Expr& call,
       return std::nullopt;
     result.args.push_back(argument_for(binder.bind(*given[i]), type, i + 1, routine));
   }
+  // Of the parameter that is the result.
+  result.args.push_back(nodes::make(ExprKind::kConstant, result.type, call.where));
   if (procedure->call_time.valid()) {
     Expr time = nodes::make(ExprKind::kVariable, Type{.kind = TypeKind::kTimestamp}, call.where);
     time.variable = binder_.names_.call_time();

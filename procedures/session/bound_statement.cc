@@ -45,6 +45,14 @@ void BoundStatement::bind(const Program& program) {
 
 namespace {
 
+// Whether a function or procedure of the program is called in it.
+bool calls_routine(const Program& program, const syntax::Expr& expr) {
+  if (expr.kind == syntax::ExprKind::kCall && !is_own_function(expr.text) &&
+      program.find_procedure(expr.text) != nullptr)
+    return true;
+  return std::ranges::any_of(expr.args, [&](const syntax::Expr& arg) { return calls_routine(program, arg); });
+}
+
 bool callee_returns_parameter(const ir::Procedure& callee) {
   return std::ranges::any_of(callee.parameters, &ir::Parameter::inout);
 }
@@ -88,6 +96,10 @@ std::optional<syntax::Command> BoundStatement::function_call(const Program& prog
   const syntax::Procedure* routine =
       is_own_function(call.name.text) ? nullptr : program.find_routine(call.name.text);
   if (routine == nullptr || !routine->is_function || routine->returns_rows) return std::nullopt;
+  // An argument that another function makes is a query's: so is the call, where it changes nothing.
+  const bool is_query =
+      std::ranges::any_of(call.args, [&](const syntax::Expr& arg) { return calls_routine(program, arg); });
+  if (is_query && !program.find_procedure(call.name.text)->writes) return std::nullopt;
   is_expression = core.from.empty() && expression_of(*routine, true).has_value();
   return call;
 }
