@@ -205,23 +205,22 @@ std::optional<Expr> SelectBinder::bind_routine_call(const syntax::Expr& call,
                                                     ExpressionBinder& binder) {
   const ir::Procedure* const procedure =
       binder_.provider_ == nullptr ? nullptr : binder_.provider_->find_routine(call.text);
-  if (procedure == nullptr || procedure->writes || procedure->draws || !procedure->has_result)
-    return std::nullopt;
+  if (procedure == nullptr || procedure->writes || procedure->draws) return std::nullopt;
+  const auto returns = std::ranges::count_if(procedure->parameters, &ir::Parameter::inout);
+  if (returns != 1) return std::nullopt;
   Expr result;
   result.kind = ExprKind::kQuery;
   result.where = call.where;
-  result.type = procedure->variables[procedure->parameters.back().variable.value].type;
-  if (result.type.kind == TypeKind::kNumeric) return std::nullopt;  // its digits are those of the call
-  for (size_t i = 0; i < given.size(); ++i) {
-    const Type& type = procedure->variables[procedure->parameters[i].variable.value].type;
+  for (size_t i = 0; i < procedure->parameters.size(); ++i) {
+    const ir::Parameter& parameter = procedure->parameters[i];
+    const Type& type = procedure->variables[parameter.variable.value].type;
     // PostgreSQL ignores how many digits or characters a parameter's type says.
     const bool has_size = type.kind == TypeKind::kNumeric || type.kind == TypeKind::kChar;
-    if (given[i] == nullptr || procedure->parameters[i].inout || type.is_array || has_size)
-      return std::nullopt;
-    result.args.push_back(argument_for(binder.bind(*given[i]), type, i + 1, routine));
+    if (type.is_array || has_size) return std::nullopt;
+    if (parameter.inout) result.type = type;
+    result.args.push_back(parameter.out ? nodes::make(ExprKind::kConstant, type, call.where)
+                                        : argument_for(binder.bind(*given[i]), type, i + 1, routine));
   }
-  // Of the parameter that is the result.
-  result.args.push_back(nodes::make(ExprKind::kConstant, result.type, call.where));
   if (procedure->call_time.valid()) {
     Expr time = nodes::make(ExprKind::kVariable, Type{.kind = TypeKind::kTimestamp}, call.where);
     time.variable = binder_.names_.call_time();
