@@ -52,11 +52,8 @@ void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& va
     out.push_back(std::move(assign));
     return;
   }
-  if (value.kind == syntax::ExprKind::kCall && value.text == "array_append" && value.args.size() == 2) {
-    if (array_named(value.args[0]) != array) {
-      refuse(where,
-             "array_append() is supported in the form a := array_append(a, x), with one array on both sides");
-    }
+  if (value.kind == syntax::ExprKind::kCall && value.text == "array_append" && value.args.size() == 2 &&
+      array_named(value.args[0]) == array) {
     assign.kind = StatementKind::kArrayAppend;
     assign.expr = bind_value_for(value.args[1], array);
     out.push_back(std::move(assign));
@@ -104,7 +101,7 @@ void ProcedureBinder::fill_array(VariableId array, syntax::Expr value, ir::Sourc
   select.where = where;
   select.text = "the elements of an array";
   select.query = std::make_shared<const syntax::Query>(std::move(query));
-  const VariableId filled = names_.declare_hidden("array being filled", type);
+  const VariableId filled = names_.declare_hidden(names_.name_of(array), type);
   Statement clear = make_statement(StatementKind::kArrayAssign, where);
   clear.variable = filled;
   out.push_back(std::move(clear));

@@ -334,8 +334,8 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
     if (definition.is_serial && catalog.find_table(sequence) == nullptr) {
       refuse_as(
           sqlstate::kNotSupported, definition.type.where,
-          "SERIAL is supported in a session's CREATE TABLE alone, as a procedure's replay would draw other "
-          "numbers; use int or bigint here, and draw numbers from a row with UPDATE ... RETURNING ... INTO");
+          "SERIAL is supported in a session's CREATE TABLE alone; write CREATE SEQUENCE before this, and "
+          "DEFAULT nextval('its name')");
     }
     if (definition.initial) check_initial(catalog, *definition.initial, columns.back());
   }

@@ -68,7 +68,8 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::DIAGNOSTICS, MnemeLexer::FUNCTION,
                                  MnemeLexer::GET,         MnemeLexer::RETURNS,
                                  MnemeLexer::ROUTINE,     MnemeLexer::SEQUENCE,
-                                 MnemeLexer::VIEW,        MnemeLexer::MERGE};
+                                 MnemeLexer::SETOF,       MnemeLexer::VIEW,
+                                 MnemeLexer::MERGE};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

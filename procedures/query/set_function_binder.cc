@@ -138,6 +138,9 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
   if (!is_series) {
     function.kind = is_expanded ? Kind::kExpanded : name == "unnest" ? Kind::kElements : Kind::kSubscripts;
     Expr array = bind(args[0]);
+    if (!is_unknown(array) && !array.type.is_string())
+      refuse_as(sqlstate::kUndefinedFunction, where, "function {}({}) does not exist", name,
+                message_name(array.type));
     if (is_expanded) {
       if (array.type.elements != TypeKind::kSmallInt && array.type.elements != TypeKind::kInt &&
           array.type.elements != TypeKind::kBigInt)

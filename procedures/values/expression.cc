@@ -338,6 +338,8 @@ bool evaluate_function(const Expr& expr, EvaluationContext& context, Value& resu
   }
   const std::span<const Value> arguments(values.data(), expr.args.size());
   if (expr.function >= Function::kNextValue && expr.function <= Function::kSetValue) {
+    if (context.sequences == nullptr)
+      return fail(context.error, context.arena, sqlstate::kNotSupported, "no sequence is drawn from here");
     return context.sequences->apply(expr.function, TableId{static_cast<uint32_t>(arguments[0].as_int())},
                                     arguments.subspan(1), context, result);
   }

@@ -89,9 +89,11 @@ END; $$;
 
 // Calls that draw numbers are logged by rows, those of the sequence among them.
 constexpr std::string_view kDrawsSql = R"(
-CREATE TABLE entry (e_id SERIAL PRIMARY KEY, e_what INT NOT NULL, e_sum INT NOT NULL DEFAULT 0);
-CREATE TABLE total (t_id INT NOT NULL, t_sum BIGINT NOT NULL, PRIMARY KEY (t_id));
+CREATE SEQUENCE ids;
 CREATE SEQUENCE rounds INCREMENT BY 3;
+CREATE TABLE entry (e_id INT NOT NULL DEFAULT nextval('ids'), e_what INT NOT NULL, e_sum INT NOT NULL DEFAULT 0,
+                    PRIMARY KEY (e_id));
+CREATE TABLE total (t_id INT NOT NULL, t_sum BIGINT NOT NULL, PRIMARY KEY (t_id));
 
 CREATE PROCEDURE note(p_what INT) LANGUAGE plpgsql AS $$
 DECLARE

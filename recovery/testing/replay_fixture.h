@@ -19,6 +19,7 @@
 #include "engine/transaction/unlogged_writer.h"
 #include "logging/testing/kept_log.h"
 #include "procedures/interpreter/call_codec.h"
+#include "procedures/session/sequence_draws.h"
 #include "recovery/calls/parallel_replayer.h"
 #include "recovery/calls/serial_replayer.h"
 #include "recovery/database/late_indexes.h"
@@ -94,6 +95,7 @@ class RandomStatements {
     for (uint32_t n = 1 + random_() % 2; n > 0 && status == AccessStatus::kOk; --n) {
       const auto& tables = database_.catalog().tables();
       const TableDefinition& table = tables[random_() % tables.size()];
+      if (is_sequence(table)) continue;
       RowRef row;
       status = find(transaction, table, row);
       if (status != AccessStatus::kOk) break;
@@ -213,6 +215,7 @@ class ReplayFixture {
     RandomStatements statements(database, seed + 2000);
     Interpreter interpreter(database.schema());
     Transaction transaction(database, database.worker(WorkerId{0}));
+    SequenceDraws draws(database, transaction);
     RandomCalls calls(*program_, seed);
     for (uint32_t i = 0; i < count; ++i) {
       if (random() % 100 < ad_hoc.percent) {
@@ -228,14 +231,18 @@ class ReplayFixture {
       ByteBuffer payload;
       encode_call(*program_, call, payload);
       transaction.begin();
-      const Outcome outcome = interpreter.run(RunRequest::of(procedure, call.arguments, transaction));
+      RunRequest request = RunRequest::of(procedure, call.arguments, transaction);
+      request.sequences = &draws;
+      const Outcome outcome = interpreter.run(request);
       if (!outcome.completed()) {
         EXPECT_EQ(outcome.kind, Outcome::Kind::kRaised) << outcome.message;
         transaction.abort();
+        draws.rolled_back();
         continue;
       }
       const bool is_ad_hoc = random() % 100 < ad_hoc.percent_of_calls || procedure.is_logged_by_rows();
       expect_committed(is_ad_hoc ? transaction.commit_ad_hoc() : transaction.commit(payload.span()));
+      draws.committed();
     }
     return state_of(database);
   }
@@ -301,7 +308,8 @@ class ReplayFixture {
     texts.reserve(64);
     UnloggedWriter writer(database);
     for (const TableDefinition& table : program_->catalog.tables()) {
-      for (uint32_t i = 0; i < rows_ && table.primary_key; ++i) {
+      // A sequence's one row is its own affair.
+      for (uint32_t i = 0; i < rows_ && table.primary_key && !is_sequence(table); ++i) {
         texts.clear();
         std::vector<Value> values;
         for (const Column& column : table.columns) values.push_back(random_value(column.type, random, texts));
