@@ -18,6 +18,20 @@ constexpr const char* kItems = R"sql(
 CREATE TABLE item_id_seq (last_value BIGINT NOT NULL, log_cnt BIGINT NOT NULL, is_called BOOLEAN NOT NULL,
                           PRIMARY KEY (log_cnt));
 CREATE TABLE item (id SERIAL PRIMARY KEY, owner INT NOT NULL);
+CREATE FUNCTION add_item() RETURNS INT LANGUAGE plpgsql AS $$
+DECLARE
+    v_id INT;
+BEGIN
+    BEGIN
+        FOR i IN 1..40 LOOP
+            INSERT INTO item (owner) VALUES (2);
+        END LOOP;
+        RAISE EXCEPTION 'taken back';
+    EXCEPTION WHEN raise_exception THEN
+        INSERT INTO item (owner) VALUES (3) RETURNING id INTO v_id;
+    END;
+    RETURN v_id;
+END $$;
 )sql";
 
 class SequenceDrawsTest : public testing::Test {
@@ -72,6 +86,14 @@ TEST_F(SequenceDrawsTest, WhatWasRolledBackIsNotReliedOn) {
   EXPECT_EQ(sql("COMMIT"), "");
   forget();
   EXPECT_GT(std::stoi(insert()), std::stoi(kept));
+}
+
+TEST_F(SequenceDrawsTest, WhatAnExceptionBlockTakesBackIsWrittenAgain) {
+  const std::string kept = sql("SELECT add_item()");
+  EXPECT_EQ(kept, "41");
+  EXPECT_EQ(sql("SELECT currval('item_id_seq')"), "41") << "of the session, too";
+  forget();
+  EXPECT_GT(std::stoi(insert()), 41);
 }
 
 TEST_F(SequenceDrawsTest, CurrentAndSetValues) {
