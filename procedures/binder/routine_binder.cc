@@ -557,7 +557,7 @@ void ProcedureBinder::bind_rows(const syntax::Procedure& from) {
   }
   syntax::Operation select;
   select.where = from.rows->where;
-  select.text = from.rows->text;
+  select.text = from.rows->text.empty() ? "the query of " + from.name.text : from.rows->text;
   select.query = std::make_shared<const syntax::Query>(query_of_rows(from, names_));
   (void)bind_any(select, nullptr, [](const BoundAnyQuery&) { return std::vector<VariableId>(); });
   for (const auto& [name, type] : columns) {

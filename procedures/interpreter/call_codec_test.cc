@@ -329,5 +329,13 @@ TEST(CallText, ArraysReadAsPostgresqlReadsThem) {
   EXPECT_EQ(round_trip(ints, "{x}"), "invalid input syntax for type integer: \"x\"");
 }
 
+TEST(CallCodec, AFunctionThatReturnsRowsIsNotCalled) {
+  const std::unique_ptr<Program> program = *compile(
+      "CREATE FUNCTION three() RETURNS SETOF INT LANGUAGE sql AS $$ VALUES (1), (2), (3) $$;", "test.sql");
+  const Result<void> checked = check_call(*program, Call{ProcedureId{0}, {}});
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().message, "function three returns rows: write SELECT * FROM three(...)");
+}
+
 }  // namespace
 }  // namespace mneme
