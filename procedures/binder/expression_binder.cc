@@ -69,7 +69,8 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
     case syntax::ExprKind::kTimestamp:
       return bind_literal(expr);
     case syntax::ExprKind::kEmptyArray:
-      refuse(expr.where, "an empty array can only be assigned to an array variable");
+      refuse_as(query_ == nullptr ? sqlstate::kNotSupported : sqlstate::kIndeterminateType, expr.where,
+                "cannot determine type of empty array: write its type, as ARRAY[]::int[]");
     case syntax::ExprKind::kReference:
       return bind_reference(expr);
     case syntax::ExprKind::kParameter:
@@ -85,6 +86,12 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
     case syntax::ExprKind::kCall:
       return bind_call(expr);
     case syntax::ExprKind::kCast:
+      if (expr.args[0].kind == syntax::ExprKind::kEmptyArray && expr.type.is_array) {
+        syntax::Expr written = expr;
+        written.args[0].kind = syntax::ExprKind::kString;
+        written.args[0].text = "{}";
+        return bind_cast(written);
+      }
       return bind_cast(expr);
     case syntax::ExprKind::kSubscript:
       return bind_subscript(expr);
@@ -269,6 +276,10 @@ std::optional<Expr> ExpressionBinder::bind_session_value(const syntax::Expr& exp
 Expr ExpressionBinder::bind_parameter(const syntax::Expr& expr) {
   // A routine's parameters have names, too.
   if (names_.find("$" + expr.text)) return bind_reference(syntax::reference("", "$" + expr.text, expr.where));
+  if (query_ != nullptr) {
+    if (std::optional<Expr> given = query_->find_column("", "$" + expr.text, expr.where))
+      return *std::move(given);
+  }
   Expr parameter = make(ExprKind::kVariable, Type{}, expr.where);
   parameter.variable = names_.parameter(expr);
   parameter.type = names_.type_of(parameter.variable);

@@ -100,6 +100,7 @@ class ExpressionBinder {
   ir::Expr bind_in_list(const syntax::Expr& expr);
   std::optional<syntax::Expr> any_of_parameter(const syntax::Expr& expr);
   bool is_compared_by_elements(const syntax::Expr& expr);
+  void compare_arrays(ir::Op op, ir::Expr& left, ir::Expr& right, ir::SourceLocation where);
   ir::Expr bind_any_of_elements(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_any_of_text(const syntax::Expr& expr);
   ir::Expr bind_sequence(const syntax::Expr& expr);

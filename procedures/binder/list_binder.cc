@@ -41,14 +41,23 @@ VariableId ExpressionBinder::bind_array(const syntax::Expr& expr, std::string_vi
   return declared->variable;
 }
 
-// Arrays are texts, whose order is another one than the arrays'.
-static void check_arrays(Op op, const Expr& left, const Expr& right, ir::SourceLocation where) {
+// Arrays are texts, whose order is another one than the arrays', and numerics are written in several ways: a
+// query compares keys, which have the arrays' order.
+void ExpressionBinder::compare_arrays(Op op, Expr& left, Expr& right, ir::SourceLocation where) {
   const auto is_array = [](const Expr& side) { return side.type.elements != TypeKind::kNull; };
-  if (!is_array(left) && !is_array(right)) return;
+  if (!is_array(left) || !is_array(right)) return;
   const bool is_equality =
       op == Op::kEqual || op == Op::kNotEqual || op == Op::kIsDistinct || op == Op::kIsNotDistinct;
-  if (is_equality) return;
-  refuse_as(sqlstate::kNotSupported, where, "arrays are compared by =, <> and IS DISTINCT FROM alone");
+  if (is_equality && left.type.elements != TypeKind::kDecimal && has_array_key(left.type)) return;
+  if (query_ == nullptr || !has_array_key(left.type)) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "arrays are compared of integers, numerics, texts, booleans and times alone, and in queries");
+  }
+  for (Expr* side : {&left, &right}) {
+    std::vector<Expr> args;
+    args.push_back(std::move(*side));
+    *side = *query_->bind_form_call("mneme_array_key", args, where);
+  }
 }
 
 // Whether the text is digits, perhaps with a sign before them and a point among them.
@@ -169,10 +178,10 @@ Expr ExpressionBinder::key_of_json(Expr json) {
 }
 
 Expr ExpressionBinder::compare(Op op, Expr left, Expr right, ir::SourceLocation where) {
-  check_arrays(op, left, right, where);
   spell_as_array(left, right);
   spell_as_array(right, left);
   unify_for_comparison(left, right, where, op);
+  compare_arrays(op, left, right, where);
   if (is_form(left.type, TextForm::kJsonb) && is_form(right.type, TextForm::kJsonb)) {
     left = key_of_json(std::move(left));
     right = key_of_json(std::move(right));

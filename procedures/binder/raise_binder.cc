@@ -195,9 +195,22 @@ void ProcedureBinder::bind_handlers(const syntax::Block& block, Statements& out)
   Handler handler;
   handler.sqlstate = attempt.sqlstate_variable = names_.declare_hidden("sqlstate", kTextOfError);
   handler.message = attempt.message_variable = names_.declare_hidden("sqlerrm", kTextOfError);
+  // A cursor that the block has opened is gone with what the block has done.
+  std::vector<VariableId> were_open;
+  for (const OpenCursor& cursor : cursors_) {
+    were_open.push_back(names_.declare_hidden(cursor.name + " was open", nodes::kBoolean));
+    out.push_back(
+        make_assign(were_open.back(), nodes::make_variable(cursor.is_open, nodes::kBoolean, where), where));
+  }
   Statements body;
   bind_statements(block.statements, body);
   for (Statement& each : body) attempt.body.push_back(std::move(each));
+  for (size_t i = 0; i < were_open.size(); ++i) {
+    ir::Expr both = nodes::make_binary(ir::Op::kAnd, nodes::kBoolean,
+                                       nodes::make_variable(cursors_[i].is_open, nodes::kBoolean, where),
+                                       nodes::make_variable(were_open[i], nodes::kBoolean, where), where);
+    attempt.else_body.push_back(make_assign(cursors_[i].is_open, std::move(both), where));
+  }
   const Handler* const outer = std::exchange(handler_, &handler);
   names_.open_block();
   names_.declare_alias({"sqlstate", where}, handler.sqlstate);

@@ -507,6 +507,9 @@ std::vector<std::pair<syntax::Name, syntax::TypeName>> columns_of_rows(const syn
                                        : nullptr;
     if (table == nullptr || is_sequence(*table)) {
       columns.emplace_back(column.name, column.type);
+      // PostgreSQL ignores how many digits or characters the type says.
+      syntax::TypeName& type = columns.back().second;
+      if (type.base != "char" && type.base != "character" && type.base != "bpchar") type.modifiers.clear();
       continue;
     }
     for (const Column& each : table->columns)
@@ -543,6 +546,15 @@ syntax::Query query_of_rows(const syntax::Procedure& routine, const Names& names
     cast.args.push_back(syntax::reference(rows, column, where));
     core.items.push_back({false, {}, std::move(cast), name});
   }
+  if (!routine.is_strict) return query;
+  std::vector<syntax::Expr> given;
+  for (size_t i = 0; i < routine.parameters.size(); ++i) {
+    if (routine.parameters[i].out) continue;
+    syntax::Expr parameter = syntax::make_expression(syntax::ExprKind::kParameter, where);
+    parameter.text = std::to_string(i + 1);
+    given.push_back(syntax::make_unary(ir::Op::kIsNotNull, std::move(parameter), where));
+  }
+  if (!given.empty()) core.condition = syntax::join(ir::Op::kAnd, given);
   return query;
 }
 

@@ -164,6 +164,40 @@ bool array_slice(QueryArguments arguments, Arena& arena, Value& result, SqlError
   return true;
 }
 
+// A number's text in a form whose order is the numbers': the sign, how many digits stand before the point, and
+// the digits; of a negative number each is what is left to nine.
+std::string key_of_number(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  const size_t point = std::min(text.find('.'), text.size());
+  std::string_view whole = text.substr(0, point);
+  std::string_view behind = point < text.size() ? text.substr(point + 1) : std::string_view();
+  while (whole.starts_with('0')) whole.remove_prefix(1);
+  while (behind.ends_with('0')) behind.remove_suffix(1);
+  if (whole.empty() && behind.empty()) return "1";
+  std::string key = fmt::format("{:04}{}{}", whole.size(), whole, behind);
+  if (!is_negative) return "2" + key;
+  for (char& digit : key) digit = static_cast<char>('0' + ('9' - digit));
+  // What goes on is the smaller of two.
+  return "0" + key + "~";
+}
+
+// The elements' keys one behind the other, so that texts are compared as arrays are: NULL comes last, and of
+// two arrays that agree the shorter one first.
+bool array_key(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  ArrayElements elements;
+  if (!read_array(arguments[0], arena, elements, error)) return false;
+  std::string key;
+  for (const std::optional<std::string>& element : elements) {
+    key += element ? '\x02' : '\x03';
+    if (!element) continue;
+    key += arguments[1].as_bool() ? key_of_number(*element) : *element;
+    key += '\x01';
+  }
+  result = Value::of_text(arena.copy(key));
+  return true;
+}
+
 // Whether each element of the one, none of which may be NULL, is in the other.
 bool contains_all(const ArrayElements& whole, const ArrayElements& parts) {
   return std::ranges::all_of(parts, [&](const std::optional<std::string>& part) {
@@ -347,6 +381,7 @@ constexpr QueryFunction kArrayFunctions[] = {
     {"array_positions", 2, 2, {kArrayType, types::kText}, types::kIntArray, array_positions, false, {}, true},
     {"array_ndims", 1, 1, {kArrayType}, types::kInt, array_ndims},
     {"array_dims", 1, 1, {kArrayType}, types::kText, array_dims},
+    {"mneme_array_key", 2, 2, {kArrayType, types::kBoolean}, types::kText, array_key},
     {"mneme_array_slice", 3, 3, {kArrayType, types::kInt, types::kInt}, kArrayType, array_slice, true, 0},
     {"trim_array", 2, 2, {kArrayType, types::kInt}, kArrayType, trim_array, true, 0},
     {"mneme_array_contains", 2, 2, {kArrayType, kArrayType}, types::kBoolean, array_contains, true, {}, true},

@@ -10,6 +10,7 @@
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 #include "procedures/typing/conversion.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/type_oids.h"
 
@@ -194,12 +195,17 @@ Expr SelectBinder::concat_arrays(Expr left, Expr right, ir::SourceLocation where
   const auto group = [](TypeKind kind) {
     const bool is_integer =
         kind == TypeKind::kSmallInt || kind == TypeKind::kInt || kind == TypeKind::kBigInt;
-    return is_integer ? TypeKind::kInt : kind == TypeKind::kChar ? TypeKind::kVarchar : kind;
+    return is_integer                   ? TypeKind::kInt
+           : kind == TypeKind::kChar    ? TypeKind::kVarchar
+           : kind == TypeKind::kNumeric ? TypeKind::kDecimal
+                                        : kind;
   };
   for (const Expr* side : {&left, &right}) {
     if (is_unknown(*side)) continue;
     const TypeKind kind = side->type.elements != TypeKind::kNull ? side->type.elements : side->type.kind;
-    if (group(kind) == group(type.elements)) continue;
+    // A whole number is a numeric as it is written.
+    const bool is_widened = group(kind) == TypeKind::kInt && type.elements == TypeKind::kDecimal;
+    if (group(kind) == group(type.elements) || is_widened) continue;
     refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {} || {}", to_string(left.type),
               to_string(right.type));
   }
@@ -207,9 +213,15 @@ Expr SelectBinder::concat_arrays(Expr left, Expr right, ir::SourceLocation where
   args.push_back(std::move(left));
   args.push_back(std::move(right));
   for (Expr& arg : args) {
+    if (is_unknown(arg) && arg.kind == ir::ExprKind::kConstant && !arg.constant.is_null() &&
+        !array_elements(arg.constant.as_text())) {
+      refuse_as(sqlstate::kInvalidText, arg.where, "malformed array literal: \"{}\"", arg.constant.as_text());
+    }
     if (is_unknown(arg)) arg = convert_explicitly(std::move(arg), type);
   }
-  return call_provided(function, std::move(args), where);
+  Expr result = call_provided(function, std::move(args), where);
+  result.type = type;
+  return result;
 }
 
 Expr SelectBinder::bind_bits(const syntax::Expr& expr, ExpressionBinder& binder) {

@@ -84,6 +84,17 @@ constexpr std::array kJsonFunctions = {
 
 }  // namespace
 
+namespace {
+
+// Also where the join is a group of its own, as a FULL JOIN is.
+bool has_outer_join(const FromPlan& plan) {
+  return std::ranges::any_of(plan.steps, [](const FromStep& step) {
+    return step.kind != FromStep::Kind::kInner || (step.group != nullptr && has_outer_join(*step.group));
+  });
+}
+
+}  // namespace
+
 // The text of a value in a json.
 Expr SelectBinder::json_of(Expr value, ir::SourceLocation where) {
   if (is_unknown(value)) value = resolve_as_text(std::move(value));
@@ -133,9 +144,7 @@ std::optional<Expr> SelectBinder::bind_json_row(const syntax::Expr& arg, Express
       fields.emplace_back(fmt::format("f{}", fields.size() + 1), binder.bind(each));
   }
   if (fields.empty()) return std::nullopt;
-  const bool may_be_null = is_table && std::ranges::any_of(select_->from.steps, [](const FromStep& step) {
-                             return step.kind != FromStep::Kind::kInner;
-                           });
+  const bool may_be_null = is_table && has_outer_join(select_->from);
   std::vector<Expr> tests;
   Expr text = text_constant("{", arg.where);
   for (auto& [name, value] : fields) {
@@ -171,7 +180,13 @@ std::optional<Expr> SelectBinder::bind_json_maker(const syntax::Expr& call, Expr
   }
   if (name == "mneme_json_comma") {
     // PostgreSQL begins a line for each element that is a row or an array.
-    return text_constant(is_row || (args.size() == 1 && is_list(args[0])) ? ", \n " : ", ", where);
+    Expr comma = text_constant(", ", where);
+    if (!is_row && (args.size() != 1 || !is_list(args[0]))) return comma;
+    Expr choice = nodes::make(ExprKind::kCase, text_type(), where);
+    choice.args.push_back(nodes::make_unary(ir::Op::kIsNull, kTruthType, std::move(args[0]), where));
+    choice.args.push_back(std::move(comma));
+    choice.args.push_back(text_constant(", \n ", where));
+    return choice;
   }
   const auto typed = [&](Expr text, bool is_binary) {
     if (is_binary) return convert_explicitly(std::move(text), kJsonbType);
@@ -323,6 +338,13 @@ std::optional<Expr> SelectBinder::bind_bytea_call(const std::string& name, std::
 std::optional<Expr> SelectBinder::bind_form_call(const std::string& name, std::vector<Expr>& args,
                                                  ir::SourceLocation where) {
   if (binder_.provider_ == nullptr || args.empty()) return std::nullopt;
+  if (name == "mneme_array_key") {
+    const TypeKind kind = args[0].type.elements;
+    Expr is_number = nodes::make(ExprKind::kConstant, kTruthType, where);
+    is_number.constant = Value::of_bool(kind == TypeKind::kSmallInt || kind == TypeKind::kInt ||
+                                        kind == TypeKind::kBigInt || kind == TypeKind::kDecimal);
+    return call_provided("mneme_array_key", list_of(std::move(args[0]), std::move(is_number)), where);
+  }
   const auto has_form = [](const Expr& arg) { return has_read_form(arg.type); };
   const auto* const known = std::ranges::find(kJsonFunctions, name, &JsonFunction::name);
   if (known != kJsonFunctions.end()) {

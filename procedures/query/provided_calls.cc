@@ -68,6 +68,8 @@ void unify_array_arguments(const std::string& name, std::vector<Expr>& args, ir:
     if ((roles[i] == 'a') != (arg.type.elements != TypeKind::kNull)) refuse_arguments();
     const Type other = roles[i] == 'a' ? arg.type : array_type_of(arg.type);
     const bool are_integers = element_of(common).is_integer() && element_of(other).is_integer();
+    const bool is_widened = common.elements == TypeKind::kDecimal && element_of(other).is_integer();
+    if (is_widened) continue;
     if (!are_integers && !has_same_elements(common, other)) refuse_arguments();
     if (are_integers) common.elements = wider_integer(common.elements, other.elements);
   }

@@ -426,14 +426,29 @@ uint32_t SelectBinder::ordered_output(uint32_t column, const syntax::SelectCore&
     refuse_as(sqlstate::kUndefinedFunction, where,
               "could not identify an ordering operator for type json; cast it to jsonb");
   }
-  if (!is_form(output.type, TextForm::kJsonb) || (core.distinct && core.distinct_on.empty())) return column;
+  const bool is_array = output.type.elements != TypeKind::kNull && binder_.provider_ != nullptr;
+  const bool has_key = is_form(output.type, TextForm::kJsonb) || is_array;
+  if (!has_key || (core.distinct && core.distinct_on.empty())) return column;
+  if (is_array && !has_array_key(output.type))
+    refuse_as(sqlstate::kNotSupported, where, "arrays of {} have no order here",
+              to_string(element_of(output.type)));
   std::vector<Expr> args;
   args.push_back(output);
-  select_->outputs.push_back(binder_.finish(call_provided("mneme_json_key", std::move(args), where)));
+  Expr key = is_array ? *bind_form_call("mneme_array_key", args, where)
+                      : call_provided("mneme_json_key", std::move(args), where);
+  select_->outputs.push_back(binder_.finish(std::move(key)));
   return static_cast<uint32_t>(select_->outputs.size() - 1);
 }
 
 void SelectBinder::require_equality(const Expr& expr) {
+  const TypeKind elements = expr.type.elements;
+  if (elements == TypeKind::kDecimal || elements == TypeKind::kReal || elements == TypeKind::kDouble ||
+      elements == TypeKind::kInterval) {
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "arrays of {} are told apart by their texts here, which say too little: unnest() them, or take "
+              "their elements apart",
+              to_string(element_of(expr.type)));
+  }
   if (!is_form(expr.type, TextForm::kJson)) return;
   refuse_as(sqlstate::kUndefinedFunction, expr.where,
             "could not identify an equality operator for type json; cast it to jsonb");

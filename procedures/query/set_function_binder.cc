@@ -253,7 +253,10 @@ bool SelectBinder::bind_rows_of_routine(const FromItem& item, FromStep& step) {
     }
     Expr value = argument_for(bind(*given[i]), type, i + 1, *routine);
     mark_slots(value);
-    parameters.add({.source = item.name.text, .name = parameter.name.text, .expr = std::move(value)});
+    // It is $n, too.
+    for (const std::string& name : {parameter.name.text, "$" + std::to_string(i + 1)}) {
+      if (!name.empty()) parameters.add({.source = item.name.text, .name = name, .expr = value});
+    }
   }
   const Names::InRoutine alone(names, item.name.text, item.where);
   names.open_block();

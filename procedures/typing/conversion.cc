@@ -177,6 +177,12 @@ bool has_same_elements(const Type& a, const Type& b) {
   return group(a.elements) == group(b.elements) && a.is_zoned == b.is_zoned && form(a) == form(b);
 }
 
+bool has_array_key(const Type& array) {
+  const TypeKind kind = array.elements;
+  return kind != TypeKind::kReal && kind != TypeKind::kDouble && kind != TypeKind::kInterval &&
+         !has_read_form(element_of(array));
+}
+
 Type element_of(const Type& array) {
   switch (array.elements) {
     case TypeKind::kNull:
