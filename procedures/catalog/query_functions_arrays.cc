@@ -164,8 +164,8 @@ bool array_slice(QueryArguments arguments, Arena& arena, Value& result, SqlError
   return true;
 }
 
-// A number's text in a form whose order is the numbers': the sign, how many digits stand before the point, and
-// the digits; of a negative number each is what is left to nine.
+// A number's text in a form whose order is the numbers': the sign, how many digits stand before the point,
+// and the digits; of a negative number each is what is left to nine.
 std::string key_of_number(std::string_view text) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);

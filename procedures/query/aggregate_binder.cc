@@ -137,6 +137,8 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
     case Aggregate::Kind::kRegression:
       return call.text == "regr_count" ? kCountType : Type{.kind = TypeKind::kDouble};
     case Aggregate::Kind::kArray:
+      if (argument.elements != TypeKind::kNull)
+        refuse_as(sqlstate::kNotSupported, call.where, "arrays of several dimensions are not supported");
       return array_type_of(argument);
   }
   if (!argument.is_string()) undefined();

@@ -27,8 +27,8 @@ bool is_time_of_day_pair(const Type& from, const Type& to);
 // The type of an array of a query: a text that spells its elements.
 Type array_type_of(const Type& element);
 Type element_of(const Type& array);
-// Whether such arrays have keys, texts in the arrays' order (mneme_array_key()): where the elements' texts say
-// their order, or they are numbers without an exponent.
+// Whether such arrays have keys, texts in the arrays' order (mneme_array_key()): where the elements' texts
+// say their order, or they are numbers without an exponent.
 bool has_array_key(const Type& array);
 // Whether two such arrays have elements of one type.
 bool has_same_elements(const Type& a, const Type& b);

@@ -42,7 +42,7 @@ REFUSED_FILES = [
     ("DROP TABLE t;\n", "a file describes a database from its beginning"),
     ("CREATE TABLE t (k MONEY NOT NULL, PRIMARY KEY (k));\n", "use numeric(12,2)"),
     ("CREATE PROCEDURE p(a INT) LANGUAGE sql AS $$ BEGIN END $$;\n", "written in plpgsql"),
-    ("CREATE FUNCTION f() RETURNS SETOF INT LANGUAGE plpgsql AS $$ BEGIN END $$;\n", "functions that return rows"),
+    ("CREATE FUNCTION f() RETURNS SETOF INT LANGUAGE plpgsql AS $$ BEGIN END $$;\n", "is RETURN QUERY alone"),
     ("CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN", "ends in the middle"),
 ]
 

@@ -11,3 +11,15 @@ SELECT (array_agg(salary ORDER BY id))[1], array_length(array_agg(id), 1) FROM e
 SELECT (date '2020-01-01', date '2020-02-01') OVERLAPS (date '2020-01-15', date '2020-03-01') AS a, (date '2020-01-01', interval '10 days') OVERLAPS (date '2020-01-15', date '2020-03-01') AS b, (timestamp '2020-01-01', NULL) OVERLAPS (timestamp '2019-01-15', timestamp '2020-03-01') AS c, (time '10:00', time '11:00') OVERLAPS (time '11:00', time '12:00') AS d, (date '2020-01-01', date '2020-01-01') OVERLAPS (date '2020-01-01', date '2020-01-01') AS e;
 SELECT (timestamp '2020-01-02', timestamp '2020-01-01') OVERLAPS (timestamp '2020-01-01 12:00', interval '1 hour'), (NULL::date, NULL) OVERLAPS (date '2020-01-01', date '2020-01-02'), (date '2020-01-01', NULL) OVERLAPS (date '2020-01-01', date '2020-01-02'), (date '2020-01-03', NULL) OVERLAPS (date '2020-01-01', NULL);
 SELECT (date '2020-01-01', date '2020-02-01', 1) OVERLAPS (date '2020-01-15', date '2020-03-01');
+SELECT ARRAY[v] FROM (VALUES (10), (9), (100)) x(v) ORDER BY 1;
+SELECT array_agg(v) AS a FROM (VALUES (1, 10), (2, 9)) x(g, v) GROUP BY g ORDER BY a;
+SELECT ARRAY[v] FROM (VALUES ('a'), (NULL)) x(v) ORDER BY ARRAY[v];
+SELECT ARRAY[v] FROM (VALUES (1.5), (-2), (0), (-0.5), (100.25), (-100.25), (1.45), (NULL)) x(v) ORDER BY 1 DESC;
+SELECT ARRAY[d] FROM (VALUES (date '2024-01-01'), (date '2023-12-31')) x(d) ORDER BY 1;
+SELECT ARRAY[t] FROM (VALUES ('b'), ('a'), ('ab'), ('')) x(t) ORDER BY 1;
+SELECT ARRAY[1.5] = ARRAY[1.50], ARRAY[1.50] IS DISTINCT FROM ARRAY[1.5], ARRAY[1,2] < ARRAY[1,3], ARRAY[10] > ARRAY[9], ARRAY[-1.5] < ARRAY[-1.25], ARRAY[0.5] < ARRAY[12.0], ARRAY['b'] > ARRAY['a','c'], ARRAY[1] < ARRAY[1,2];
+SELECT ARRAY[NULL]::int[] > ARRAY[5], ARRAY[-10] < ARRAY[-9], ARRAY[-100] < ARRAY[-11], ARRAY[1.10] >= ARRAY[1.1], ARRAY[-0.5] < ARRAY[0.0], '{}'::int[] < ARRAY[1], ARRAY[2] <> ARRAY[2];
+SELECT 3 = ANY(ARRAY[]::int[]), 3 > ALL(ARRAY[]::int[]), ARRAY[]::text[], 'a' LIKE ANY(ARRAY[]::text[]);
+SELECT array_cat(ARRAY[1.5], ARRAY[2]), array_append(ARRAY[1.5], 2), array_prepend(1, ARRAY[2.5]), ARRAY[1.5] || 2, 2 || ARRAY[1.5];
+SELECT ARRAY['a'] || 'b';
+SELECT unnest(5);

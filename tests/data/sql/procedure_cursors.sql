@@ -28,3 +28,5 @@ CALL array_arguments(ARRAY[1], '{X,y}', NULL);
 CREATE FUNCTION joined(a int[]) RETURNS text LANGUAGE plpgsql AS $$ DECLARE r text := ''; i int; BEGIN FOREACH i IN ARRAY a LOOP r := r || i || ';'; END LOOP; RETURN r || array_to_string(a, ','); END $$;
 SELECT joined(ARRAY[1,2]);
 DO $$ DECLARE x int[] := '{1,x}'; BEGIN END $$;
+CREATE PROCEDURE taken_back(INOUT t text) LANGUAGE plpgsql AS $$ DECLARE c CURSOR FOR SELECT 1 AS a; v int; BEGIN BEGIN OPEN c; RAISE EXCEPTION 'y'; EXCEPTION WHEN OTHERS THEN NULL; END; OPEN c; FETCH c INTO v; t := v || ' ok'; BEGIN CLOSE c; RAISE EXCEPTION 'z'; EXCEPTION WHEN OTHERS THEN NULL; END; OPEN c; t := t || ' again'; END $$;
+CALL taken_back(NULL);

@@ -18,3 +18,5 @@ SELECT g, corr(x, y), regr_count(x, y), regr_slope(x, y) FILTER (WHERE x > 1) FR
 SELECT corr(x, y) OVER (ORDER BY x), regr_count(1, x) OVER () FROM (VALUES (1,1), (2,3), (3,4)) v(x, y);
 SELECT corr('a', 1);
 SELECT covar_pop(1, 2), corr(1, 1), regr_r2(1, 2), covar_samp(1, 2), regr_sxx(NULL, 1), regr_count(NULL, 1);
+SELECT a.id, row_to_json(a), row_to_json(r) FROM (VALUES (1), (2)) a(id) FULL JOIN (VALUES (10, 1), (13, 99)) r(id, a) ON r.a = a.id ORDER BY a.id, r.id;
+SELECT json_agg(r ORDER BY a.id) FROM (VALUES (1), (2)) a(id) LEFT JOIN (VALUES (10, 1)) r(id, a) ON r.a = a.id;
