@@ -190,6 +190,9 @@ const std::map<std::string_view, std::string_view> kReservedWordAdvice = {
      "the "
      "statement itself"},
     {"exists", "EXISTS and subqueries are not supported; use PERFORM 1 FROM ... WHERE ..., then IF FOUND"},
+    {"fetch",
+     "FETCH is not supported here: procedures have cursors of their own (DECLARE c CURSOR FOR ...; OPEN c; "
+     "FETCH c INTO ...), and a server's sessions have DECLARE and FETCH"},
     {"generated", "generated columns are not supported; compute the value in each INSERT and UPDATE"},
     {"grant", "GRANT is not supported: there are no users; leave it out"},
     {"include", "INCLUDE columns are not supported: an index leads to the whole row; leave them out"},
