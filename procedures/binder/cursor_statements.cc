@@ -4,10 +4,12 @@
 //             the row that was fetched last, from 1; 0 stands before the first row, and one more than there
 //             are behind the last. So it shows what was there when it was opened, as PostgreSQL's do.
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "engine/schema/text_form.h"
 #include "procedures/binder/any_query_binder.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/statement_binder.h"
