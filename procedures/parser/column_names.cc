@@ -34,6 +34,8 @@ struct ColumnName {
   bool weak = true;
 };
 ColumnName column_name(const syntax::Expr& expr) {
+  // An operator that is a call, or CASE, here has no name.
+  if (expr.column_name == "?column?") return {};
   switch (expr.kind) {
     case syntax::ExprKind::kReference:
       return {expr.text, false};
@@ -63,7 +65,6 @@ ColumnName column_name(const syntax::Expr& expr) {
     case syntax::ExprKind::kCast:
     case syntax::ExprKind::kCase: {
       const bool is_cast = expr.kind == syntax::ExprKind::kCast;
-      if (!is_cast && !expr.column_name.empty()) return {expr.column_name, false};
       ColumnName inner;
       if (is_cast) {
         inner = column_name(expr.args[0]);

@@ -23,3 +23,4 @@ SELECT 3 = ANY(ARRAY[]::int[]), 3 > ALL(ARRAY[]::int[]), ARRAY[]::text[], 'a' LI
 SELECT array_cat(ARRAY[1.5], ARRAY[2]), array_append(ARRAY[1.5], 2), array_prepend(1, ARRAY[2.5]), ARRAY[1.5] || 2, 2 || ARRAY[1.5];
 SELECT ARRAY['a'] || 'b';
 SELECT unnest(5);
+SELECT ('abc' ^@ 'a')::text, 'abc' ^@ 'a', (|/4.0)::int, |/4.0, @(-3), (@(-3))::bigint, ('a' LIKE ANY(ARRAY['a']))::text, 'a' LIKE ANY(string_to_array('a','b')), ('a' LIKE ANY(string_to_array('a','b')))::text, (ARRAY[1,2])[1:1], ((ARRAY[1,2])[1:1])::text, 2 > ANY('{1}'), (2 > ANY('{1}'))::int, (1<<2)::text;
