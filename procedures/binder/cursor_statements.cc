@@ -37,6 +37,13 @@ ir::Expr constant_int(int64_t value, ir::SourceLocation where) {
   return constant;
 }
 
+ir::Expr cardinality_of(VariableId array, ir::SourceLocation where) {
+  ir::Expr count = nodes::make(ir::ExprKind::kFunction, nodes::kInt, where);
+  count.function = ir::Function::kCardinality;
+  count.variable = array;
+  return count;
+}
+
 }  // namespace
 
 void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& value, ir::SourceLocation where,
@@ -69,12 +76,12 @@ void ProcedureBinder::bind_array_assign(VariableId array, const syntax::Expr& va
   fill_array(array, value, where, out);
 }
 
-// Any other array is a query's, whose rows are its elements: FOR each IN SELECT unnest(value) LOOP the array
-// gets it. The value may be made of the array, which is then filled at the end alone.
+// A query computes any other value, and its rows are the elements: FOR each IN SELECT unnest(value) LOOP
+// append it END LOOP. The value may read the array, so the array changes at the end alone.
 void ProcedureBinder::fill_array(VariableId array, syntax::Expr value, ir::SourceLocation where,
                                  Statements& out) {
   const Type type = names_.type_of(array);
-  // Never filled, it is NULL.
+  // Nothing ever fills this one: it is NULL.
   const VariableId null = names_.declare_hidden("array that is NULL", type);
   const auto assign_to_array = [&](VariableId source) {
     Statement assign = make_statement(StatementKind::kArrayAssign, where);
@@ -148,25 +155,13 @@ void ProcedureBinder::bind_for_each(const syntax::Statement& statement, Statemen
   } else {
     fill_array(copy, of, where, out);
   }
-  const auto count = [&] {
-    ir::Expr cardinality = nodes::make(ir::ExprKind::kFunction, nodes::kInt, where);
-    cardinality.function = ir::Function::kCardinality;
-    cardinality.variable = copy;
-    return cardinality;
-  };
-  Statement null =
-      nodes::make_raise_if(nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean, count(), where),
-                           sqlstate::kNullNotAllowed, "FOREACH expression must not be null", where);
-  out.push_back(std::move(null));
+  out.push_back(nodes::make_raise_if(
+      nodes::make_unary(ir::Op::kIsNull, nodes::kBoolean, cardinality_of(copy, where), where),
+      sqlstate::kNullNotAllowed, "FOREACH expression must not be null", where));
   Statement loop = make_statement(StatementKind::kForRange, where);
-  const auto number = [&](int64_t value) {
-    ir::Expr constant = nodes::make(ir::ExprKind::kConstant, nodes::kInt, where);
-    constant.constant = Value::of_int(value);
-    return constant;
-  };
   loop.variable = names_.declare_hidden("place in FOREACH", nodes::kInt);
-  loop.expr = number(1);
-  loop.limit = count();
+  loop.expr = constant_int(1, where);
+  loop.limit = cardinality_of(copy, where);
   ir::Expr element = nodes::make(ir::ExprKind::kArrayElement, type.element(), where);
   element.variable = copy;
   element.args.push_back(nodes::make_variable(loop.variable, nodes::kInt, where));
@@ -208,7 +203,8 @@ void ProcedureBinder::require_open(const OpenCursor& cursor, ir::SourceLocation 
                            kNoSuchCursor, "cursor \"" + cursor.name + "\" does not exist", where));
 }
 
-// Evaluates the arguments, and gives the query the cursor's parameters for names.
+// Evaluates the arguments, and opens a block in which the query may name the cursor's parameters. The caller
+// closes the block.
 void ProcedureBinder::begin_cursor_query(const OpenCursor& cursor, const syntax::Statement& statement,
                                          Statements& out) {
   const ir::SourceLocation where = statement.where;
@@ -219,6 +215,7 @@ void ProcedureBinder::begin_cursor_query(const OpenCursor& cursor, const syntax:
     refuse(where, "cursor {} takes {} argument{}, and {} are given", cursor.name, parameters.size(),
            parameters.size() == 1 ? "" : "s", statement.args.size());
   }
+  std::vector<char> is_given(parameters.size());
   for (size_t i = 0; i < parameters.size(); ++i) {
     size_t place = i;
     const syntax::Expr* value = &statement.args[i];
@@ -230,6 +227,11 @@ void ProcedureBinder::begin_cursor_query(const OpenCursor& cursor, const syntax:
       place = static_cast<size_t>(named - parameters.begin());
       value = &value->args[0];
     }
+    if (is_given[place] != 0) {
+      refuse(value->where, "value for parameter \"{}\" of cursor \"{}\" specified more than once",
+             parameters[place].name.text, cursor.name);
+    }
+    is_given[place] = 1;
     out.push_back(make_assign(cursor.parameters[place],
                               bind_value_for(queries_.hoist(*value, out), cursor.parameters[place]), where));
   }
@@ -298,7 +300,7 @@ ir::Expr ProcedureBinder::next_place(const OpenCursor& cursor, const syntax::Sta
   if (word == "next" || word == "forward") return sum(ir::Op::kAdd, place(), constant_int(1, where));
   if (word == "prior" || word == "backward") return sum(ir::Op::kSubtract, place(), constant_int(1, where));
   if (word == "first") return constant_int(1, where);
-  if (word == "last") return count_of(cursor, where);
+  if (word == "last") return cardinality_of(cursor.columns[0], where);
   const VariableId number = names_.declare_hidden("number of a row", nodes::kInt);
   out.push_back(make_assign(number, bind_value_for(queries_.hoist(*statement.expr, out), number), where));
   const auto written = [&] { return nodes::make_variable(number, nodes::kInt, where); };
@@ -308,16 +310,10 @@ ir::Expr ProcedureBinder::next_place(const OpenCursor& cursor, const syntax::Sta
   choice.args.push_back(
       nodes::make_binary(ir::Op::kLess, nodes::kBoolean, written(), constant_int(0, where), where));
   choice.args.push_back(
-      sum(ir::Op::kAdd, sum(ir::Op::kAdd, count_of(cursor, where), constant_int(1, where)), written()));
+      sum(ir::Op::kAdd, sum(ir::Op::kAdd, cardinality_of(cursor.columns[0], where), constant_int(1, where)),
+          written()));
   choice.args.push_back(written());
   return choice;
-}
-
-ir::Expr ProcedureBinder::count_of(const OpenCursor& cursor, ir::SourceLocation where) {
-  ir::Expr count = nodes::make(ir::ExprKind::kFunction, nodes::kInt, where);
-  count.function = ir::Function::kCardinality;
-  count.variable = cursor.columns[0];
-  return count;
 }
 
 void ProcedureBinder::bind_fetch(const syntax::Statement& statement, Statements& out) {
@@ -325,7 +321,7 @@ void ProcedureBinder::bind_fetch(const syntax::Statement& statement, Statements&
   const OpenCursor& cursor = cursor_named(statement.name);
   require_open(cursor, where, out);
   if (cursor.columns.empty()) {
-    // No OPEN stands before it in the text.
+    // The text has no OPEN before this FETCH, so the columns are not known.
     out.push_back(nodes::make_raise_if(make_boolean(true, where), sqlstate::kNotSupported,
                                        "cursor \"" + cursor.name + "\" is opened behind this FETCH", where));
     return;
@@ -335,7 +331,7 @@ void ProcedureBinder::bind_fetch(const syntax::Statement& statement, Statements&
     return nodes::make_binary(op, nodes::kBoolean, std::move(left), std::move(right), where);
   };
   out.push_back(make_assign(cursor.place, next_place(cursor, statement, out), where));
-  // Not before the beginning, nor behind the end.
+  // The place stays between 0 and one more than there are rows.
   const auto limit = [&](ir::Op op, const std::function<ir::Expr()>& bound) {
     Statement choice = make_statement(StatementKind::kIf, where);
     choice.expr = compare(op, place(), bound());
@@ -344,8 +340,8 @@ void ProcedureBinder::bind_fetch(const syntax::Statement& statement, Statements&
   };
   limit(ir::Op::kLess, [&] { return constant_int(0, where); });
   limit(ir::Op::kGreater, [&] {
-    return nodes::make_binary(ir::Op::kAdd, nodes::kInt, count_of(cursor, where), constant_int(1, where),
-                              where);
+    return nodes::make_binary(ir::Op::kAdd, nodes::kInt, cardinality_of(cursor.columns[0], where),
+                              constant_int(1, where), where);
   });
   const auto element = [&](size_t i) {
     const Type type = names_.type_of(cursor.columns[i]).element();
@@ -374,7 +370,7 @@ void ProcedureBinder::bind_fetch(const syntax::Statement& statement, Statements&
     }
   }
   ir::Expr within = compare(ir::Op::kAnd, compare(ir::Op::kGreater, place(), constant_int(0, where)),
-                            compare(ir::Op::kLessEqual, place(), count_of(cursor, where)));
+                            compare(ir::Op::kLessEqual, place(), cardinality_of(cursor.columns[0], where)));
   // Where the procedure reads FOUND (keep_found).
   out.push_back(make_assign(VariableId(), std::move(within), where));
 }

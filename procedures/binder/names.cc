@@ -9,6 +9,7 @@
 #include "engine/schema/text_form.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/typing/conversion.h"
+#include "procedures/values/value_text.h"
 
 namespace mneme {
 
@@ -155,42 +156,12 @@ Type read_plain_type(const syntax::TypeName& name) {
 syntax::TypeName written_type(const Type& type, ir::SourceLocation where) {
   syntax::TypeName name;
   name.where = where;
-  const auto base_of = [&]() -> const char* {
-    if (form_name(type) != nullptr) return form_name(type);
-    switch (type.kind) {
-      case TypeKind::kBoolean:
-        return "boolean";
-      case TypeKind::kSmallInt:
-        return "smallint";
-      case TypeKind::kInt:
-        return "int";
-      case TypeKind::kBigInt:
-        return "bigint";
-      case TypeKind::kReal:
-        return "real";
-      case TypeKind::kDouble:
-        return "double precision";
-      case TypeKind::kNumeric:
-      case TypeKind::kDecimal:
-        return "numeric";
-      case TypeKind::kDate:
-        return "date";
-      case TypeKind::kTime:
-        return "time";
-      case TypeKind::kTimestamp:
-        return type.is_zoned ? "timestamptz" : "timestamp";
-      case TypeKind::kInterval:
-        return "interval";
-      default:
-        return "text";
-    }
-  };
-  name.base = base_of();
+  name.base = type_name(type);
+  if (type.kind == TypeKind::kTimestamp && type.is_zoned) name.base = "timestamptz";
+  if (type.kind == TypeKind::kChar) name.base = "char";
+  if (name.base == "character varying") name.base = type.length > 0 ? "varchar" : "text";
+  if (name.base == "varchar" || name.base == "char") name.modifiers = {type.length};
   if (type.kind == TypeKind::kNumeric && type.precision > 0) name.modifiers = {type.precision, type.scale};
-  if (type.kind == TypeKind::kChar || (type.is_string() && !type.is_text && type.length > 0)) {
-    name.base = type.kind == TypeKind::kChar ? "char" : "varchar";
-    name.modifiers = {type.length};
-  }
   return name;
 }
 

@@ -128,7 +128,8 @@ class Names {
   // The statement is a session's, which may draw from sequences.
   void allow_sequences() { allows_sequences_ = true; }
   bool allows_sequences() const { return allows_sequences_; }
-  // So may a procedure: it is logged by its rows then, as another call would draw another number.
+  // A procedure may draw, too: its calls are then logged by their rows, as another run would draw other
+  // numbers.
   void allow_draws() { allows_draws_ = true; }
   bool allows_draws() const { return allows_sequences_ || allows_draws_; }
   void note_draw(std::string_view function, bool writes, ir::SourceLocation where);

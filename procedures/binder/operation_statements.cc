@@ -324,7 +324,7 @@ syntax::Expr ProcedureBinder::query_of(const syntax::Expr& expr, Statements& out
     return true;
   };
   if (!bind_look(query)) {
-    // An array, which is no variable's, may be wanted as its text.
+    // No variable takes an array from a query. The statement may want its text.
     syntax::Expr text = syntax::make_expression(syntax::ExprKind::kCast, expr.where);
     text.type.base = "text";
     text.type.where = expr.where;
@@ -402,7 +402,7 @@ void ProcedureBinder::bind_change_of_query(const syntax::Statement& statement, S
 
 // ---- ROW_COUNT ----
 
-// A change that is a loop, for what constraints ask of each of its rows, counts the loop's rounds.
+// A change of a table with constraints is a loop over its rows: it counts the loop's rounds.
 void ProcedureBinder::keep_row_count(Statements& statements) {
   for (size_t i = 0; i < statements.size(); ++i) {
     Statement& statement = statements[i];

@@ -502,9 +502,8 @@ std::vector<std::pair<syntax::Name, syntax::TypeName>> columns_of_rows(const syn
                                                                        const Names& names) {
   std::vector<std::pair<syntax::Name, syntax::TypeName>> columns;
   for (const syntax::RowColumn& column : routine.row_columns) {
-    const TableDefinition* table = routine.row_columns.size() == 1 && column.type.modifiers.empty()
-                                       ? names.find_table(column.type.base)
-                                       : nullptr;
+    const bool is_setof = column.name.text == routine.name.text;
+    const TableDefinition* table = is_setof ? names.find_table(column.type.base) : nullptr;
     if (table == nullptr || is_sequence(*table)) {
       columns.emplace_back(column.name, column.type);
       // PostgreSQL ignores how many digits or characters the type says.

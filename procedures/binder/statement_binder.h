@@ -68,7 +68,8 @@ class ProcedureBinder final : private AnyExpressions {
     std::vector<VariableId> parameters;
     VariableId is_open;
     VariableId place;
-    // Of its columns, once an OPEN is bound.
+    // The query's columns: their names, and the arrays that hold their values. The first OPEN that is bound
+    // declares them.
     std::vector<std::string> names;
     std::vector<VariableId> columns;
   };
@@ -108,7 +109,6 @@ class ProcedureBinder final : private AnyExpressions {
   void bind_fetch(const syntax::Statement& statement, Statements& out);
   void bind_for_cursor(const syntax::Statement& statement, Statements& out);
   ir::Expr next_place(const OpenCursor& cursor, const syntax::Statement& statement, Statements& out);
-  static ir::Expr count_of(const OpenCursor& cursor, ir::SourceLocation where);
 
   void bind_values(const syntax::Statement& statement, Statements& out);
   void bind_insert_of_query(const syntax::Statement& statement, Statements& out);

@@ -44,7 +44,7 @@ inline bool give_text(std::string_view text, Arena& arena, Value& result) {
   return true;
 }
 
-// One that does not fail.
+// Makes a QueryFunction::Call of a function that never fails.
 template <Value (*Function)(QueryArguments arguments, Arena& arena)>
 bool plain(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
   result = Function(arguments, arena);

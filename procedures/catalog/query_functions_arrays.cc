@@ -178,7 +178,7 @@ std::string key_of_number(std::string_view text) {
   std::string key = fmt::format("{:04}{}{}", whole.size(), whole, behind);
   if (!is_negative) return "2" + key;
   for (char& digit : key) digit = static_cast<char>('0' + ('9' - digit));
-  // What goes on is the smaller of two.
+  // Of two negative numbers whose digits agree so far, the one with more digits is the smaller.
   return "0" + key + "~";
 }
 

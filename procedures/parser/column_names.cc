@@ -34,7 +34,7 @@ struct ColumnName {
   bool weak = true;
 };
 ColumnName column_name(const syntax::Expr& expr) {
-  // An operator that is a call, or CASE, here has no name.
+  // PostgreSQL gives an operator no name. Some operators are calls here, and some are CASE.
   if (expr.column_name == "?column?") return {};
   switch (expr.kind) {
     case syntax::ExprKind::kReference:

@@ -217,7 +217,7 @@ void check_subscript(MnemeParser::CastContext* context, size_t i) {
          "syntax error at or near \"[\": put what has the subscript in parentheses");
 }
 
-// a[2:3] is a function's call, and a bound that is not written the array's.
+// a[2:3] becomes mneme_array_slice(a, 2, 3). A bound that is not written is the array's own.
 Expr read_subscript(MnemeParser::SubscriptContext* context, Expr array) {
   const auto where = array.where;
   if (!context->COLON()) {

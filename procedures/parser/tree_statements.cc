@@ -297,9 +297,20 @@ std::vector<Statement> StatementReader::statements(
 std::shared_ptr<const syntax::Cursor> StatementReader::cursor(MnemeParser::DeclarationContext* context) {
   auto cursor = std::make_shared<syntax::Cursor>();
   const auto words = context->IDENTIFIER();
-  for (size_t i = 0; i + 1 < words.size(); ++i) expect_word(words[i], {"no", "scroll"});
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    expect_word(words[i], {"no", "scroll"});
+    if (lowered(words[i]->getText()) == "no") {
+      refuse_as(sqlstate::kNotSupported, location(words[i]->getSymbol()),
+                "NO SCROLL is not supported: every cursor goes back, too; leave it out");
+    }
+  }
   expect_word(words.back(), {"cursor"});
-  for (auto* item : context->parameter()) cursor->parameters.push_back(read_parameter(item));
+  for (auto* item : context->parameter()) {
+    cursor->parameters.push_back(read_parameter(item));
+    const syntax::Parameter& parameter = cursor->parameters.back();
+    if (parameter.initial || parameter.inout)
+      refuse(parameter.name.where, "a cursor's argument is a name and a type");
+  }
   cursor->query = query_of_procedure(context->query());
   if (!cursor->query.into.empty())
     refuse(cursor->query.where, "INTO has no place in a cursor's query; FETCH says where the rows go");

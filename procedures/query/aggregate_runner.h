@@ -16,7 +16,8 @@ struct AggregateState {
   Value squares;          // of variances of exact numbers: the sum of squares
   double double_sum = 0;  // of variances of doubles
   double deviations = 0;  // and the sum of the squares of what the values differ by from their mean
-  // Of regressions these two are x's; and the same of y, and the sum of what both differ by, multiplied.
+  // A regression has both sums for each of x and y: x's are the two above, y's the next two. The last one
+  // sums, over the pairs, x's difference from its mean times y's.
   double sum_of_y = 0;
   double deviations_of_y = 0;
   double deviations_of_both = 0;

@@ -203,7 +203,7 @@ Expr SelectBinder::concat_arrays(Expr left, Expr right, ir::SourceLocation where
   for (const Expr* side : {&left, &right}) {
     if (is_unknown(*side)) continue;
     const TypeKind kind = side->type.elements != TypeKind::kNull ? side->type.elements : side->type.kind;
-    // A whole number is a numeric as it is written.
+    // An integer's text is a numeric's text, too.
     const bool is_widened = group(kind) == TypeKind::kInt && type.elements == TypeKind::kDecimal;
     if (group(kind) == group(type.elements) || is_widened) continue;
     refuse_as(sqlstate::kUndefinedFunction, where, "operator does not exist: {} || {}", to_string(left.type),

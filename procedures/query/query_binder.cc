@@ -274,6 +274,8 @@ std::unique_ptr<QueryPlan> QueryBinder::combine(std::unique_ptr<QueryPlan> left,
     const Type type = unify_results(values, word, text_varies);
     set.left_casts.push_back(std::move(left_value));
     set.right_casts.push_back(std::move(right_value));
+    const bool compares = !more.all || more.set != Query::Set::kUnion;
+    if (compares) require_equality(output_column(static_cast<uint32_t>(i), type, more.part.where));
     plan->columns.push_back({left->columns[i].name, type});
   }
   set.left = std::move(left);

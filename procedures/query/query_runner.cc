@@ -289,7 +289,7 @@ bool QueryRunner::run_set(const SetPlan& plan, std::span<const Column> columns, 
   });
 }
 
-// Its arguments have been evaluated, so that no call begins within another.
+// One interpreter runs all calls: their arguments are evaluated before, so no call begins within another.
 bool QueryRunner::run_routine(const ir::Procedure& routine, std::span<const Value> args, Value& result) {
   std::vector<Argument> arguments;
   for (const Value& arg : args) arguments.push_back(Argument::of(arg));

@@ -440,7 +440,7 @@ uint32_t SelectBinder::ordered_output(uint32_t column, const syntax::SelectCore&
   return static_cast<uint32_t>(select_->outputs.size() - 1);
 }
 
-void SelectBinder::require_equality(const Expr& expr) {
+void require_equality(const Expr& expr) {
   const TypeKind elements = expr.type.elements;
   if (elements == TypeKind::kDecimal || elements == TypeKind::kReal || elements == TypeKind::kDouble ||
       elements == TypeKind::kInterval) {

@@ -35,6 +35,8 @@ bool is_set_function(const std::string& name);
 // A function that is called with OVER alone; aggregates may be called with it.
 bool is_window_function(std::string_view name);
 
+// Refuses a value that DISTINCT, GROUP BY and UNION cannot tell from others.
+void require_equality(const ir::Expr& expr);
 bool same_aggregate(const Aggregate& a, const Aggregate& b);
 
 // While a SELECT is bound, the result of its window function number n is column n of this source.
@@ -134,7 +136,6 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   void bind_grouping();
   void bind_sort(const syntax::Query& ordered, QueryPlan& plan, const syntax::SelectCore& core);
   uint32_t ordered_output(uint32_t column, const syntax::SelectCore& core, ir::SourceLocation where);
-  static void require_equality(const ir::Expr& expr);
   SortKey sort_key(const syntax::OrderItem& item, const syntax::SelectCore& core);
   uint32_t output_for(const syntax::Expr& expr, const syntax::SelectCore& core, std::string_view clause);
   void bind_distinct_on(const syntax::SelectCore& core);

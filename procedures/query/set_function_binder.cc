@@ -231,7 +231,8 @@ std::optional<syntax::Query> SelectBinder::query_of_function(const FromItem& ite
   return query;
 }
 
-// A function of the database's that returns rows is its query, whose scope has the arguments for columns.
+// Binds the query of a function that returns rows in the place of its call. The query finds the arguments as
+// columns of a scope around it.
 bool SelectBinder::bind_rows_of_routine(const FromItem& item, FromStep& step) {
   Names& names = binder_.names_;
   const syntax::Procedure* routine =
@@ -253,7 +254,7 @@ bool SelectBinder::bind_rows_of_routine(const FromItem& item, FromStep& step) {
     }
     Expr value = argument_for(bind(*given[i]), type, i + 1, *routine);
     mark_slots(value);
-    // It is $n, too.
+    // The query may name the argument by the parameter's name, or as $n.
     for (const std::string& name : {parameter.name.text, "$" + std::to_string(i + 1)}) {
       if (!name.empty()) parameters.add({.source = item.name.text, .name = name, .expr = value});
     }
@@ -271,7 +272,7 @@ bool SelectBinder::bind_rows_of_routine(const FromItem& item, FromStep& step) {
                       routine->row_columns[0].name.text == routine->name.text;
   for (Column& column : step.query->columns) column.origin.reset();
   std::vector<Column> columns = step.query->columns;
-  // One that returns a value a row names its column as FROM names it.
+  // Where the function returns one value a row, its column has the name that FROM gives the function.
   if (is_one && !item.alias.empty()) columns[0].name = item.alias.text;
   add_columns(item, step, columns);
   return true;

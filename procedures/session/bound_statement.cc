@@ -96,7 +96,8 @@ std::optional<syntax::Command> BoundStatement::function_call(const Program& prog
   const syntax::Procedure* routine =
       is_own_function(call.name.text) ? nullptr : program.find_routine(call.name.text);
   if (routine == nullptr || !routine->is_function || routine->returns_rows) return std::nullopt;
-  // An argument that another function makes is a query's: so is the call, where it changes nothing.
+  // Only a query computes an argument that calls another function. So this call becomes a query, unless it
+  // changes rows.
   const bool is_query =
       std::ranges::any_of(call.args, [&](const syntax::Expr& arg) { return calls_routine(program, arg); });
   if (is_query && !program.find_procedure(call.name.text)->writes) return std::nullopt;

@@ -137,7 +137,7 @@ std::unique_ptr<Program> ProgramEdit::changed(Catalog catalog, Pieces pieces, co
       if (gone && gone->value == former) ++former;
       const ProcedureId id{static_cast<uint32_t>(next->procedures.size())};
       const size_t here = next->source.lines();
-      // A query's plan has numbers that nothing changes, and so has what draws from a sequence.
+      // A query's plan holds the numbers of tables, and so does a draw: renumbered() does not reach them.
       const ir::Procedure& present = program_.procedures[former];
       const bool is_anew =
           binds[former] != 0 || (!numbers.is_same() && (present.has_any_query() || present.draws));

@@ -24,3 +24,5 @@ SELECT array_cat(ARRAY[1.5], ARRAY[2]), array_append(ARRAY[1.5], 2), array_prepe
 SELECT ARRAY['a'] || 'b';
 SELECT unnest(5);
 SELECT ('abc' ^@ 'a')::text, 'abc' ^@ 'a', (|/4.0)::int, |/4.0, @(-3), (@(-3))::bigint, ('a' LIKE ANY(ARRAY['a']))::text, 'a' LIKE ANY(string_to_array('a','b')), ('a' LIKE ANY(string_to_array('a','b')))::text, (ARRAY[1,2])[1:1], ((ARRAY[1,2])[1:1])::text, 2 > ANY('{1}'), (2 > ANY('{1}'))::int, (1<<2)::text;
+SELECT '{}'::json UNION SELECT '{}'::json;
+SELECT ARRAY[1] UNION SELECT ARRAY[1];

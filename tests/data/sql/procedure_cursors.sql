@@ -30,3 +30,6 @@ SELECT joined(ARRAY[1,2]);
 DO $$ DECLARE x int[] := '{1,x}'; BEGIN END $$;
 CREATE PROCEDURE taken_back(INOUT t text) LANGUAGE plpgsql AS $$ DECLARE c CURSOR FOR SELECT 1 AS a; v int; BEGIN BEGIN OPEN c; RAISE EXCEPTION 'y'; EXCEPTION WHEN OTHERS THEN NULL; END; OPEN c; FETCH c INTO v; t := v || ' ok'; BEGIN CLOSE c; RAISE EXCEPTION 'z'; EXCEPTION WHEN OTHERS THEN NULL; END; OPEN c; t := t || ' again'; END $$;
 CALL taken_back(NULL);
+DO $$ DECLARE c CURSOR (x int, y int) FOR SELECT x, y; BEGIN OPEN c(x := 3, x := 4); END $$;
+DO $$ DECLARE c CURSOR (q int DEFAULT 3) FOR SELECT q; BEGIN OPEN c(1); END $$;
+DO $$ DECLARE x text[] := '{a}'; y numeric(6,2)[] := '{1.5}'; z timestamptz[] := '{2024-01-01}'; v varchar(3)[] := '{ab}'; d float8[] := '{1.5}'; b boolean[] := '{t}'; i bigint[] := '{5}'; BEGIN RAISE NOTICE '% % % % % % %', x, y, z, v, d, b, i; END $$;
