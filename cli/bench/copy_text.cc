@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "procedures/values/value_text.h"
+#include "server/session/copy_text.h"
 
 namespace mneme {
 namespace {
@@ -25,26 +26,6 @@ void append_copy_value(std::string_view text, std::string& out) {
       default:
         out += c;
     }
-  }
-}
-
-// Servers write these letters for control characters; any other character stands for itself.
-char unescaped(char letter) {
-  switch (letter) {
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case 'n':
-      return '\n';
-    case 'r':
-      return '\r';
-    case 't':
-      return '\t';
-    case 'v':
-      return '\v';
-    default:
-      return letter;
   }
 }
 
@@ -78,7 +59,7 @@ bool split_copy_line(std::string_view line, std::vector<std::optional<std::strin
         if (written[i] != '\\') {
           value += written[i];
         } else if (++i < written.size()) {
-          value += unescaped(written[i]);
+          value += unescaped_letter(written[i]);
         } else {
           return false;
         }

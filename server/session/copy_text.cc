@@ -4,10 +4,9 @@
 #include "server/protocol/wire.h"
 
 namespace mneme {
-namespace {
 
-char unescaped_letter(char c) {
-  switch (c) {
+char unescaped_letter(char letter) {
+  switch (letter) {
     case 'b':
       return '\b';
     case 'f':
@@ -21,9 +20,11 @@ char unescaped_letter(char c) {
     case 'v':
       return '\v';
     default:
-      return c;
+      return letter;
   }
 }
+
+namespace {
 
 int digit_of(char c) {
   if (is_ascii_digit(c)) return c - '0';
@@ -35,7 +36,7 @@ int digit_of(char c) {
 char read_escape(std::string_view text, size_t& at) {
   const char c = text[at++];
   const int base = c == 'x' ? 16 : 8;
-  const size_t most = c == 'x' ? at + 2 : at + 2;
+  const size_t most = at + 2;
   int value = c == 'x' ? -1 : digit_of(c);
   if (c != 'x' && value >= base) return unescaped_letter(c);
   for (; at < text.size() && at < most && digit_of(text[at]) < base; ++at)

@@ -23,6 +23,10 @@
 
 namespace mneme {
 
+// Servers write these letters, behind a backslash, for control characters; any other character stands for
+// itself.
+char unescaped_letter(char letter);
+
 class CopyReader {
  public:
   explicit CopyReader(const CopyStatement& copy) : copy_(copy), skips_header_(copy.has_header) {}
