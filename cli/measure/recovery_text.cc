@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <thread>
 
@@ -216,6 +217,10 @@ Json recovery_json(const RecoveryReport& report, const std::string& digest) {
   if (report.scheme->cuts_calls) {
     add_analysis(json, report.analysis.options);
     json["serial_because"] = serial_json(report.replay.serial_because);
+    Json& kernels = json["kernels"] = Json::object();
+    for (const KernelTime& kernel : report.replay.kernels)
+      kernels[kernel.block] = {{"pieces", kernel.pieces},
+                               {"nanoseconds", std::llround(kernel.seconds * 1e9)}};
   }
   return json;
 }

@@ -19,6 +19,16 @@ constexpr double kLeastSeconds = 0.2;
 
 }  // namespace
 
+std::vector<KernelTime> kernel_times(const DependencyGraph& graph, const ReplayStatistics& statistics) {
+  std::vector<KernelTime> times;
+  // The last ones are of the rows that no procedure touches.
+  for (size_t b = 0; b < std::min(statistics.lane_pieces.size(), graph.blocks.size()); ++b) {
+    if (statistics.lane_pieces[b] == 0) continue;
+    times.push_back({graph.blocks[b].name, statistics.lane_pieces[b], statistics.lane_seconds[b]});
+  }
+  return times;
+}
+
 std::vector<SerialTable> serial_tables(const DependencyGraph& graph, const Catalog& catalog,
                                        std::span<const double> lane_seconds) {
   std::vector<SerialTable> tables;

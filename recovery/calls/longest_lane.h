@@ -1,5 +1,5 @@
-// Longest lane: tells which statements keep a block's rows in one lane, and warns where a replay was no
-// faster than such a lane.
+// Longest lane: tells how long blocks ran in one lane, and which statements keep their rows there, and warns
+// where a replay was no faster than such a lane.
 //
 // Source      PACMAN (SIGMOD 2017), section 4.3: a block's work falls apart by keys, where they are known.
 #pragma once
@@ -14,6 +14,9 @@
 #include "recovery/log/recovery_report.h"
 
 namespace mneme {
+
+// What the blocks that ran in one lane did there, in the graph's order.
+std::vector<KernelTime> kernel_times(const DependencyGraph& graph, const ReplayStatistics& statistics);
 
 // `lane_seconds`: by block, how long it ran in its one lane. Returns the tables of blocks that ran so which
 // no column cuts that all statements fix: an entry for each column that could cut them.

@@ -48,6 +48,18 @@ TEST(LongestLane, IsToldWhereItTookNearlyAllOfTheTime) {
   EXPECT_TRUE(serial_tables(graph, program->catalog, std::vector<double>{0, 0, 0.5}).empty());
   // One that ran in one lane for want of a better way is, though some of its statements would let it be cut.
   EXPECT_EQ(serial_tables(graph, program->catalog, std::vector<double>{0.5, 0.5, 0.5}).size(), 2u);
+
+  ReplayStatistics statistics;
+  statistics.lane_seconds = {0, 0, 0.25};
+  statistics.lane_pieces = {0, 0, 9};
+  EXPECT_TRUE(kernel_times(graph, statistics).empty());
+  statistics.lane_seconds[second] = 0.5;
+  statistics.lane_pieces[second] = 7;
+  const std::vector<KernelTime> kernels = kernel_times(graph, statistics);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].block, graph.blocks[second].name);
+  EXPECT_EQ(kernels[0].pieces, 7u);
+  EXPECT_EQ(kernels[0].seconds, 0.5);
 }
 
 }  // namespace

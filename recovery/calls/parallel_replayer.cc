@@ -59,6 +59,9 @@ class ParallelReplayer::Replay final : public PieceExecutor {
       statistics_.lane_seconds.resize(times.lane_seconds.size(), 0);
       for (size_t b = 0; b < times.lane_seconds.size(); ++b)
         statistics_.lane_seconds[b] += std::exchange(times.lane_seconds[b], 0);
+      statistics_.lane_pieces.resize(times.lane_pieces.size(), 0);
+      for (size_t b = 0; b < times.lane_pieces.size(); ++b)
+        statistics_.lane_pieces[b] += std::exchange(times.lane_pieces[b], 0);
     }
     return statistics_;
   }
@@ -100,11 +103,12 @@ class ParallelReplayer::Replay final : public PieceExecutor {
     ReplayBatch& of = *slot_of(batch).batch;
     if (!piece.part.is_share()) return runner_.run(block, of, piece, thread);
     const auto begin = std::chrono::steady_clock::now();
-    double operations = 0;
-    const bool has_run = runner_.run_share(block, of, thread, operations);
+    ShareWork work;
+    const bool has_run = runner_.run_share(block, of, thread, work);
     const double seconds = seconds_since(begin);
     times_of(thread).lane_seconds[block] += seconds;
-    if (operations > 0) planner_.observe_time(block, operations, seconds);
+    times_of(thread).lane_pieces[block] += work.pieces;
+    if (work.operations > 0) planner_.observe_time(block, work.operations, seconds);
     return has_run;
   }
 
@@ -130,11 +134,12 @@ class ParallelReplayer::Replay final : public PieceExecutor {
   };
   // One thread's.
   struct Times {
-    explicit Times(size_t blocks) : lane_seconds(blocks, 0) {}
+    explicit Times(size_t blocks) : lane_seconds(blocks, 0), lane_pieces(blocks, 0) {}
 
     double decode_seconds = 0;
     double dispatch_seconds = 0;
     std::vector<double> lane_seconds;  // by block
+    std::vector<uint64_t> lane_pieces;
   };
 
   // Whether any are left: those of the window from next_record_ on.

@@ -255,8 +255,7 @@ bool PieceRunner::run_native(NativeRunFunction unit, const SliceReplay& slice, c
   return inserted == AccessStatus::kOk || fail(batch, transaction, end_of_run(inserted));
 }
 
-bool PieceRunner::run_share(uint32_t block, ReplayBatch& batch, ReplayThreadId thread_id,
-                            double& operations) {
+bool PieceRunner::run_share(uint32_t block, ReplayBatch& batch, ReplayThreadId thread_id, ShareWork& work) {
   Thread& thread = thread_of(thread_id);
   thread.asked = {};
   const LogBatch& log = batch.log;
@@ -268,7 +267,7 @@ bool PieceRunner::run_share(uint32_t block, ReplayBatch& batch, ReplayThreadId t
       const std::optional<SliceReplay>& slice = slices[log.procedure(next).value];
       if (!slice) continue;
       group[count++] = {&*slice, next};
-      operations += slice->work;
+      work.operations += slice->work;
       log.prefetch_arguments(next);
       if (!slice->recalled.empty()) batch.recording.prefetch_operations(next);
     }
@@ -283,6 +282,7 @@ bool PieceRunner::run_share(uint32_t block, ReplayBatch& batch, ReplayThreadId t
         if (!run_share_piece(block, batch, piece, thread, thread_id)) return false;
       }
       thread.pieces += ready;
+      work.pieces += ready;
       left = left.subspan(ready);
     }
   }

@@ -46,6 +46,12 @@ struct PlacedPiece {
   bool operator==(const PlacedPiece&) const = default;
 };
 
+// What a share had to do.
+struct ShareWork {
+  double operations = 0;  // LanePlanner::work
+  uint64_t pieces = 0;
+};
+
 class PieceRunner {
  public:
   // As ParallelReplayer's.
@@ -82,8 +88,8 @@ class PieceRunner {
   // Runs a piece that is ready, in the order in which they were made so.
   bool run(uint32_t block, ReplayBatch& batch, Piece piece, ReplayThreadId thread);
   // Runs the slices of all the batch's calls in a block of one lane, in commit order: as prepare() and run()
-  // have it, but with nothing done piece by piece that can be done once. `operations`: LanePlanner::work.
-  bool run_share(uint32_t block, ReplayBatch& batch, ReplayThreadId thread, double& operations);
+  // have it, but with nothing done piece by piece that can be done once.
+  bool run_share(uint32_t block, ReplayBatch& batch, ReplayThreadId thread, ShareWork& work);
 
   // Since the last call: adds how many pieces have run, and cache lines of rows were asked for.
   void add_to(ReplayStatistics& statistics);

@@ -74,6 +74,7 @@ class SlicedReplayer final : public CallReplayer {
     if (statistics) {
       setting().report.replay.serial_because =
           serial_tables(*graph_, setting().program.catalog, statistics->lane_seconds);
+      setting().report.replay.kernels = kernel_times(*graph_, *statistics);
     }
     if (statistics && setting().options.threads > 1 && !has_told_) {
       const double seconds = static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;

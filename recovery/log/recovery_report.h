@@ -90,6 +90,13 @@ struct SerialTable {
   double lane_seconds = 0;  // how long the block ran in its one lane
 };
 
+// The slices of one block, where they ran one after the other, a batch at a time.
+struct KernelTime {
+  std::string block;
+  uint64_t pieces = 0;
+  double seconds = 0;  // of all threads
+};
+
 struct ReplayReport {
   double seconds = 0;
   ReplayStatistics statistics;
@@ -98,6 +105,7 @@ struct ReplayReport {
   ReplayOrder order = ReplayOrder::kReverse;
   // CLR-P, of the last stretch between changes of the schema.
   std::vector<SerialTable> serial_because;
+  std::vector<KernelTime> kernels;
 
   double tps() const { return seconds > 0 ? static_cast<double>(statistics.transactions) / seconds : 0; }
 };

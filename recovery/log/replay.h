@@ -94,6 +94,7 @@ struct ReplayStatistics {
   uint64_t row_lines = 0;
   // By block, of calls that are replayed in parallel: how long it ran in its one lane.
   std::vector<double> lane_seconds;
+  std::vector<uint64_t> lane_pieces;  // likewise: how many slices of calls those were
   // Where the threads' time went, of the schemes that the recorder does not follow; empty where it is not
   // measured.
   std::vector<ThreadTime> threads;
@@ -110,6 +111,8 @@ struct ReplayStatistics {
     dispatch_seconds += other.dispatch_seconds;
     lane_seconds.resize(std::max(lane_seconds.size(), other.lane_seconds.size()));
     for (size_t b = 0; b < other.lane_seconds.size(); ++b) lane_seconds[b] += other.lane_seconds[b];
+    lane_pieces.resize(std::max(lane_pieces.size(), other.lane_pieces.size()));
+    for (size_t b = 0; b < other.lane_pieces.size(); ++b) lane_pieces[b] += other.lane_pieces[b];
     threads.resize(std::max(threads.size(), other.threads.size()));
     for (size_t t = 0; t < other.threads.size(); ++t) threads[t].add(other.threads[t]);
   }

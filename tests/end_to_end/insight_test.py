@@ -120,7 +120,10 @@ END $$;
         calls.write_text("take,=1..9\n")
         directory = self.folder / "database"
         self.report("run", schema, "--calls", calls, "--data-dir", directory, "--transactions", 2000, *INTERPRETED)
-        (serial,) = self.report("recover", directory, "--threads", 2, *CLR_P)["serial_because"]
+        report = self.report("recover", directory, "--threads", 2, *CLR_P)
+        self.assertEqual({name: kernel["pieces"] for name, kernel in report["kernels"].items()}, {"α": 2000})
+        self.assertGreater(report["kernels"]["α"]["nanoseconds"], 0)
+        (serial,) = report["serial_because"]
         self.assertGreater(serial.pop("lane_seconds"), 0)
         self.assertEqual(serial, {"block": "α", "table": "ticket", "column": "id", "statement": "SELECT count(*) INTO n FROM ticket", "line": 4,
                                   "reason": "line 4 does not say which", "advice": "WHERE id = ... would, by an index that begins with it"})
