@@ -187,7 +187,6 @@ std::vector<RowLookup> lookups_of(const NativeFunctions& functions, Database& da
     const size_t count =
         lookups({.schema = &database.schema(), .arguments = call.arguments, .peeks = &peeks}, named);
     prefetcher.add(database, std::span(named).first(count));
-    while (!prefetcher.done()) prefetcher.step();
     all.insert(all.end(), named.begin(), named.begin() + count);
   }
   return all;

@@ -40,6 +40,7 @@ class BtreeIndex final : public Index {
   }
 
   Row* find(const uint64_t* key, NodeVersion& node) const override {
+    if (Row* row = find_near(key, node)) return row;
     for (uint32_t tries = 0;; spin_pause(tries++)) {
       Path path;
       if (!descend(key, true, path)) continue;
@@ -60,8 +61,13 @@ class BtreeIndex final : public Index {
       Fences fences;
       Path path;
       const uint64_t* towards = forward ? cursor.low.data() : cursor.high.data();
-      if (!descend(towards, forward || !cursor.high_exclusive, path, &fences)) continue;
+      if (!(forward && step_aside(cursor, path, fences)) &&
+          !descend(towards, forward || !cursor.high_exclusive, path, &fences)) {
+        continue;
+      }
       if (!read_leaf(path, cursor)) continue;
+      cursor.parent = {path.parent.block(), path.parent_version};
+      cursor.index_in_parent = path.index_in_parent;
       if (forward) {
         const bool more =
             fences.has_high && compare_words(fences.high.data(), cursor.high.data(), words()) <= 0;
@@ -130,11 +136,12 @@ class BtreeIndex final : public Index {
     return true;
   }
 
-  bool erase(const uint64_t* key, const Row* row) override {
+  bool erase(const uint64_t* key, const Row* row, const NodeVersion& near) override {
     Node leaf;
     uint64_t version;
     uint32_t at;
-    if (!lock_entry(key, row, leaf, version, at)) return false;
+    if (!lock_entry_near(near, key, row, leaf, version, at) && !lock_entry(key, row, leaf, version, at))
+      return false;
     const uint32_t count = leaf.count();
     for (uint32_t i = at + 1; i < count; ++i) {
       leaf.copy_entry(shape_, i - 1, leaf, i);
@@ -148,34 +155,25 @@ class BtreeIndex final : public Index {
     return true;
   }
 
-  // A child's address is only followed once the version has confirmed that it was one: a recycled block may
-  // hold rows in its place. The child itself may be recycled by the next step, but will be some node still.
-  void probe(const uint64_t* key, IndexProbe& probe) const override {
-    const Node node(probe.node != nullptr ? const_cast<NodeWord*>(probe.node) : root().block());
-    const uint64_t version = node.version();
-    probe.is_done = true;
-    if ((version & (Node::kLocked | Node::kObsolete)) != 0) return;
-    const uint32_t level = node.level();
-    const uint32_t count = bounded_count(node);
-    if (level == 0) {
-      const uint32_t at = node.rank(shape_, count, key, false);
-      if (at < count) {
-        probe.row = node.row(shape_, at);
-        probe.is_exact = node.compare(shape_, at, key) == 0 && node.version() == version;
-      } else if (probe.behind != nullptr) {
-        ask_for(std::exchange(probe.behind, nullptr), probe);
-      }
-      return;
+  void find_ahead(std::span<AheadLookup* const> lookups) const override {
+    DCHECK(lookups.size() <= kMostAhead);
+    std::array<AheadPath, kMostAhead> paths;
+    std::array<uint8_t, kMostAhead> under_way;
+    const Node top = root();
+    size_t left = 0;
+    for (; left < lookups.size(); ++left) {
+      paths[left] = {top, Node()};
+      under_way[left] = static_cast<uint8_t>(left);
     }
-    const uint32_t at = node.rank(shape_, count, key, true);
-    const Node child = node.child(shape_, level, at);
-    // The first of the keys that begin like this one is often a leaf's first (split_point): then this leaf is
-    // too early, and the way there goes by the nearest node that lies behind the path.
-    const bool has_behind = at < count;
-    const Node behind = has_behind ? node.child(shape_, level, at + 1) : child;
-    if (node.version() != version) return;
-    ask_for(child.block(), probe);
-    if (has_behind) probe.behind = behind.block();
+    // A level at a time.
+    while (left > 0) {
+      size_t kept = 0;
+      for (size_t i = 0; i < left; ++i) {
+        const uint8_t at = under_way[i];
+        if (step_ahead(*lookups[at], paths[at])) under_way[kept++] = at;
+      }
+      left = kept;
+    }
   }
 
   void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override { walk(root(), visit); }
@@ -187,10 +185,44 @@ class BtreeIndex final : public Index {
  private:
   static constexpr uint32_t kMaxCutTries = 8;
 
-  void ask_for(const NodeWord* block, IndexProbe& probe) const {
-    Node::prefetch(block, pool_.node_words());
-    probe.node = block;
-    probe.is_done = false;
+  // Where a look-up of find_ahead() stands.
+  struct AheadPath {
+    Node next;    // on its way into the cache
+    Node behind;  // to be looked at where the way by `next` leads to no key that is high enough
+  };
+
+  // Looks at the node that was asked for, and asks for the next; false: there is none. A child's address is
+  // only followed once the version has confirmed that it was one: a recycled block may hold rows in its place.
+  // The child itself may be recycled by the next step, but will be some node still.
+  [[gnu::always_inline]] bool step_ahead(AheadLookup& lookup, AheadPath& path) const {
+    const Node node = path.next;
+    const uint64_t version = node.version();
+    if ((version & (Node::kLocked | Node::kObsolete)) != 0) return false;
+    const uint32_t level = node.level();
+    const uint32_t count = std::min(node.count(), Node::capacity(shape_, level));
+    if (level == 0) {
+      const uint32_t at = node.rank(shape_, count, lookup.key, false);
+      if (at < count) {
+        lookup.row = node.row(shape_, at);
+        lookup.is_exact = node.compare(shape_, at, lookup.key) == 0 && node.version() == version;
+        return false;
+      }
+      if (!path.behind) return false;
+      path.next = std::exchange(path.behind, Node());
+      Node::prefetch(path.next.block(), pool_.node_words());
+      return true;
+    }
+    const uint32_t at = node.rank(shape_, count, lookup.key, true);
+    const Node child = node.child(shape_, level, at);
+    // The first of the keys that begin like this one is often a leaf's first (split_point): then this leaf is
+    // too early, and the way there goes by the nearest node that lies behind the path.
+    const bool has_behind = at < count;
+    const Node behind = has_behind ? node.child(shape_, level, at + 1) : child;
+    if (node.version() != version) return false;
+    Node::prefetch(child.block(), pool_.node_words());
+    path.next = child;
+    if (has_behind) path.behind = behind;
+    return level > 1 || lookup.wants_row;
   }
 
   struct Path {
@@ -262,7 +294,7 @@ class BtreeIndex final : public Index {
                              Row*& existing, NodeChanges* changes, InsertHint* hint) {
     const uint32_t count = leaf.count();
     // Rows come in the order of their keys more often than not.
-    const bool is_last = count > 0 && leaf.template is_below<false>(shape_, count - 1, key);
+    const bool is_last = count > 0 && leaf.compare(shape_, count - 1, key) < 0;
     const uint32_t at = is_last ? count : leaf.rank(shape_, count, key, false);
     if (at < count && leaf.compare(shape_, at, key) == 0) {
       existing = leaf.row(shape_, at);
@@ -340,6 +372,43 @@ class BtreeIndex final : public Index {
       }
       if (!step(path, level, index)) return false;
     }
+  }
+
+  // To the leaf beside the cursor's last one, where both have a parent that is what it was, and it says where
+  // that leaf ends: the cursor's `low` is where it begins.
+  bool step_aside(const IndexCursor& cursor, Path& path, Fences& fences) const {
+    if (cursor.parent.node == nullptr) return false;
+    path.node = Node(const_cast<NodeWord*>(cursor.parent.node));
+    path.version = cursor.parent.version;
+    const uint32_t index = cursor.index_in_parent + 1;
+    if (index >= bounded_count(path.node)) return false;
+    path.node.load_key(shape_, index, fences.high.data());
+    fences.has_high = true;
+    return step(path, path.node.level(), index) && path.node.level() == 0;
+  }
+
+  // In a leaf that is what it was. nullptr: not there.
+  Row* find_near(const uint64_t* key, const NodeVersion& near) const {
+    if (near.node == nullptr) return nullptr;
+    const Node leaf(const_cast<NodeWord*>(near.node));
+    if (leaf.version() != near.version) return nullptr;
+    const uint32_t count = bounded_count(leaf);
+    const uint32_t at = leaf.rank(shape_, count, key, false);
+    if (at == count || leaf.compare(shape_, at, key) != 0) return nullptr;
+    Row* const row = leaf.row(shape_, at);
+    return leaf.version() == near.version ? row : nullptr;
+  }
+  bool lock_entry_near(const NodeVersion& near, const uint64_t* key, const Row* row, Node& leaf,
+                       uint64_t& version, uint32_t& at) const {
+    if (near.node == nullptr) return false;
+    leaf = Node(const_cast<NodeWord*>(near.node));
+    version = near.version;
+    if (!leaf.try_lock(version)) return false;
+    const uint32_t count = leaf.count();
+    at = leaf.rank(shape_, count, key, false);
+    if (at < count && leaf.compare(shape_, at, key) == 0 && leaf.row(shape_, at) == row) return true;
+    leaf.unlock_unchanged(version);
+    return false;
   }
 
   bool read_leaf(const Path& path, IndexCursor& cursor) const {

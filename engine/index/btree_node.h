@@ -7,6 +7,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,7 +41,7 @@ class BtreeNode : public NodeLock<4> {
     uint32_t inner_capacity;
 
     uint32_t words() const { return kWords != 0 ? kWords : key_words; }
-    static Shape of(uint32_t key_words, size_t node_words) {
+    static constexpr Shape of(uint32_t key_words, size_t node_words) {
       return {key_words, static_cast<uint32_t>((node_words - 2) / (key_words + 1)),
               static_cast<uint32_t>((node_words - 3) / (key_words + 1))};
     }
@@ -103,36 +105,12 @@ class BtreeNode : public NodeLock<4> {
   }
   // The sign of key i - other.
   int compare(const Shape& shape, uint32_t i, const uint64_t* other) const {
-    const NodeWord* mine = key(shape, i);
-    for (uint32_t w = 0; w < shape.words(); ++w) {
-      const uint64_t word = mine[w].load(std::memory_order_acquire);
-      if (word != other[w]) return word < other[w] ? -1 : 1;
-    }
-    return 0;
-  }
-
-  // Whether key i is below `other`; with kOrEqual, not above it.
-  template <bool kOrEqual>
-  bool is_below(const Shape& shape, uint32_t i, const uint64_t* other) const {
-    if constexpr (kWords == 1 || kWords == 2) {
-      // One number each, so that no branch depends on how the words compare.
-      const NodeWord* mine = key(shape, i);
-      unsigned __int128 number = 0;
-      unsigned __int128 limit = 0;
-      for (uint32_t w = 0; w < kWords; ++w) {
-        number = number << 64 | mine[w].load(std::memory_order_acquire);
-        limit = limit << 64 | other[w];
-      }
-      return kOrEqual ? number <= limit : number < limit;
-    } else {
-      const int order = compare(shape, i, other);
-      return order < 0 || (kOrEqual && order == 0);
-    }
+    return compare(key(shape, i), other, shape.words());
   }
 
   // How many of the first `count` keys are below `key`; with or_equal, not above it.
   uint32_t rank(const Shape& shape, uint32_t count, const uint64_t* key, bool or_equal) const {
-    return or_equal ? search<true>(shape, count, key) : search<false>(shape, count, key);
+    return or_equal ? rank<true>(shape, count, key) : rank<false>(shape, count, key);
   }
 
   // Under the lock; `source` may be this node. Relaxed loads: the lock's owner reads what it, or an owner
@@ -152,17 +130,67 @@ class BtreeNode : public NodeLock<4> {
   void prefetch() const { prefetch_lines(block_, 2 * kCacheLineBytes); }
 
  private:
-  // The rank is in [low, low + count]. The processor cannot predict which way a search goes: so it takes as
-  // many steps either way, and steps without branches.
+  // What is looked for is copied first: behind the node's words, which are loaded in order, the compiler would
+  // load it again for each comparison.
   template <bool kOrEqual>
-  uint32_t search(const Shape& shape, uint32_t count, const uint64_t* key) const {
-    uint32_t low = 0;
-    while (count > 1) {
-      const uint32_t half = count / 2;
-      low += half & -uint32_t{is_below<kOrEqual>(shape, low + half - 1, key)};
-      count -= half;
+  uint32_t rank(const Shape& shape, uint32_t count, const uint64_t* other) const {
+    const auto is_below = [](auto mine, auto limit) { return kOrEqual ? mine <= limit : mine < limit; };
+    const NodeWord* const keys = key(shape, 0);
+    if constexpr (kWords == 2) {
+      const auto number = [](uint64_t high, uint64_t low) {
+        return static_cast<unsigned __int128>(high) << 64 | low;
+      };
+      const auto limit = number(other[0], other[1]);
+      return search(shape, keys, count, [&](const NodeWord* words) {
+        return is_below(number(load(words), load(words + 1)), limit);
+      });
+    } else if constexpr (kWords != 0) {
+      std::array<uint64_t, kWords> limit;
+      std::copy_n(other, kWords, limit.begin());
+      return search(shape, keys, count, [&](const NodeWord* words) {
+        // From the last word on: no branch depends on which of them decides.
+        bool below = is_below(load(words + kWords - 1), limit[kWords - 1]);
+        for (uint32_t w = kWords - 1; w-- > 0;) {
+          const uint64_t word = load(words + w);
+          below = (word < limit[w]) | ((word == limit[w]) & below);
+        }
+        return below;
+      });
+    } else {
+      return search(shape, keys, count,
+                    [&](const NodeWord* words) { return is_below(compare(words, other, shape.words()), 0); });
     }
-    return low + uint32_t{count == 1 && is_below<kOrEqual>(shape, low, key)};
+  }
+
+  // The processor can predict neither which way a search goes nor how full a node is: so it takes as many steps
+  // each time, and steps without branches.
+  template <typename IsBelow>
+  static uint32_t search(const Shape& shape, const NodeWord* keys, uint32_t count, IsBelow&& is_below) {
+    if (count == 0) return 0;
+    const auto step = [&](uint32_t low, uint32_t half) {
+      const uint32_t at = low + half;
+      const bool goes_up = is_below(keys + size_t{std::min(at, count) - 1} * shape.words());
+      // No conditional expression: the compiler would make a branch of it.
+      return low + (half & -static_cast<uint32_t>((at <= count) & goes_up));
+    };
+    uint32_t low = 0;
+    if constexpr (kWords != 0) {
+      constexpr uint32_t kMost = std::bit_floor(Shape::of(kWords, kSmallNodeBytes / 8).leaf_capacity);
+#pragma GCC unroll 8
+      for (uint32_t half = kMost; half > 0; half /= 2) low = step(low, half);
+    } else {
+      for (uint32_t half = std::bit_floor(shape.leaf_capacity); half > 0; half /= 2) low = step(low, half);
+    }
+    return low;
+  }
+
+  static uint64_t load(const NodeWord* word) { return word->load(std::memory_order_acquire); }
+  static int compare(const NodeWord* mine, const uint64_t* other, uint32_t words) {
+    for (uint32_t w = 0; w < words; ++w) {
+      const uint64_t word = load(mine + w);
+      if (word != other[w]) return word < other[w] ? -1 : 1;
+    }
+    return 0;
   }
 };
 

@@ -78,6 +78,27 @@ class HashBucket : public NodeLock<2> {
   void load_key(const Shape& shape, uint32_t i, uint64_t* to) const {
     for (uint32_t w = 0; w < shape.key_words(); ++w) to[w] = key(shape, i)[w].load(std::memory_order_acquire);
   }
+  // The first of the first `count` entries whose key is `other`, or `count`. It compares all that a block may
+  // have, where these are few, since the processor can't predict which it is.
+  uint32_t place_of(const Shape& shape, uint32_t count, const uint64_t* other, uint32_t words) const {
+    if constexpr (kWords != 0) {
+      uint32_t matches = uint32_t{1} << count;
+      constexpr uint32_t kCapacity = Shape(kWords).capacity();
+#pragma GCC unroll 8
+      for (uint32_t i = 0; i < kCapacity; ++i) {
+        uint64_t difference = 0;
+        for (uint32_t w = 0; w < kWords; ++w)
+          difference |= key(shape, i)[w].load(std::memory_order_acquire) ^ other[w];
+        matches |= uint32_t{difference == 0} << i;
+      }
+      // A place behind the last entry may hold what it once had.
+      return std::min(static_cast<uint32_t>(std::countr_zero(matches)), count);
+    } else {
+      uint32_t i = 0;
+      while (i < count && !key_is(shape, i, other, words)) ++i;
+      return i;
+    }
+  }
   // Whether the first `words` words of key i are those of `other`.
   bool key_is(const Shape& shape, uint32_t i, const uint64_t* other, uint32_t words) const {
     for (uint32_t w = 0; w < words; ++w) {

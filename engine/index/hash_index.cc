@@ -60,9 +60,10 @@ class HashIndex final : public Index {
       const uint64_t version = head.unlocked_version();
       if (!is_home(home, hash)) continue;
       Row* row = nullptr;
-      const bool consistent = walk_chain(head, version, [&](const Bucket& block, uint32_t i) {
-        if (!block.key_is(shape_, i, key, words())) return true;
-        row = block.row(shape_, i);
+      const bool consistent = walk_blocks(head, version, [&](const Bucket& block, uint32_t count) {
+        const uint32_t at = block.place_of(shape_, count, key, words());
+        if (at == count) return true;
+        row = block.row(shape_, at);
         return false;
       });
       if (!consistent) continue;
@@ -139,7 +140,7 @@ class HashIndex final : public Index {
     return true;
   }
 
-  bool erase(const uint64_t* key, const Row* row) override {
+  bool erase(const uint64_t* key, const Row* row, const NodeVersion&) override {
     uint64_t version;
     const Bucket head = lock_home(hash_of(key), version);
     Bucket block(nullptr);
@@ -153,23 +154,42 @@ class HashIndex final : public Index {
     return true;
   }
 
-  // The bucket that the count names may just be in the course of a split. Then the entry may be missed, no
-  // more: what is read has one type for ever, and the next block's address comes in one word.
-  void probe(const uint64_t* key, IndexProbe& probe) const override {
-    if (probe.node == nullptr) return ask_for(bucket(number_of(hash_of(key))), probe);
-    const Bucket block(const_cast<NodeWord*>(probe.node));
-    const uint64_t version = block.version();
-    const uint32_t count = std::min(block.count(), shape_.capacity());
-    for (uint32_t i = 0; i < count; ++i) {
-      if (!block.key_is(shape_, i, key, hashed_words())) continue;
-      probe.row = block.row(shape_, i);
-      // Only a head, which alone has a depth, has a version that tells of changes.
-      probe.is_exact = hashed_words() == words() && block.depth() > 0 && (version & Bucket::kLocked) == 0 &&
-                       block.version() == version;
-      probe.is_done = true;
-      return;
+  // All heads are asked for, then looked at, and then the few chains that go on. The bucket that the count
+  // names may just be in the course of a split. Then the entry may be missed, no more.
+  void find_ahead(std::span<AheadLookup* const> lookups) const override {
+    DCHECK(lookups.size() <= kMostAhead);
+    std::array<NodeWord*, kMostAhead> heads;
+    for (size_t l = 0; l < lookups.size(); ++l) {
+      const Bucket head = bucket(number_of(hash_of(lookups[l]->key)));
+      heads[l] = head.block();
+      prefetch(head);
     }
-    ask_for(block.next(), probe);
+    std::array<uint8_t, kMostAhead> longer;
+    size_t longer_count = 0;
+    for (size_t l = 0; l < lookups.size(); ++l) {
+      AheadLookup& lookup = *lookups[l];
+      if (!lookup.wants_row) continue;
+      const Bucket head(heads[l]);
+      const uint64_t version = head.version();
+      if (find_ahead_in(head, lookup)) {
+        lookup.is_exact &= (version & Bucket::kLocked) == 0 && head.version() == version;
+      } else if (const Bucket next = head.next()) {
+        prefetch(next);
+        longer[longer_count++] = static_cast<uint8_t>(l);
+      }
+    }
+    for (size_t l = 0; l < longer_count; ++l) {
+      AheadLookup& lookup = *lookups[longer[l]];
+      const Bucket head(heads[longer[l]]);
+      const uint64_t version = head.version();
+      if ((version & Bucket::kLocked) != 0) continue;
+      // The head's version covers the chain, and ends a walk that has come to another one.
+      for (Bucket block = head.next(); block && head.version() == version; block = block.next()) {
+        if (!find_ahead_in(block, lookup)) continue;
+        lookup.is_exact &= head.version() == version;
+        break;
+      }
+    }
   }
 
   void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override {
@@ -263,12 +283,24 @@ class HashIndex final : public Index {
     return true;
   }
 
-  void ask_for(const Bucket& block, IndexProbe& probe) const {
-    probe.node = block.block();
-    probe.is_done = !block;
-    if (!block) return;
+  void prefetch(const Bucket& block) const {
     constexpr size_t kMostBytes = 2048;
-    prefetch_lines(block.block(), std::min(shape_.block_bytes(), kMostBytes));
+    if constexpr (kWords != 0) {
+      constexpr size_t kBytes = std::min(Shape(kWords).block_bytes(), kMostBytes);
+      prefetch_first_lines<kBytes / kCacheLineBytes>(block.block());
+    } else {
+      prefetch_lines(block.block(), std::min(shape_.block_bytes(), kMostBytes));
+    }
+  }
+
+  // What it reads has one type for ever, and a block's address comes in one word.
+  bool find_ahead_in(const Bucket& block, AheadLookup& lookup) const {
+    const uint32_t count = std::min(block.count(), shape_.capacity());
+    const uint32_t at = block.place_of(shape_, count, lookup.key, hashed_words());
+    if (at == count) return false;
+    lookup.row = block.row(shape_, at);
+    lookup.is_exact = hashed_words() == words();
+    return true;
   }
 
   // The bucket of a hash as far as the bucket count that we see tells.
@@ -312,14 +344,12 @@ class HashIndex final : public Index {
     }
   }
 
-  // Calls visit(block, i) for the entries until it returns false. False: the bucket changed meanwhile.
+  // Calls visit(block, count of its entries) for the blocks until it returns false. False: the bucket changed
+  // meanwhile.
   template <typename Visit>
-  bool walk_chain(const Bucket& head, uint64_t version, Visit&& visit) const {
+  bool walk_blocks(const Bucket& head, uint64_t version, Visit&& visit) const {
     for (Bucket block = head; block;) {
-      const uint32_t count = std::min(block.count(), shape_.capacity());
-      for (uint32_t i = 0; i < count; ++i) {
-        if (!visit(block, i)) return head.version() == version;
-      }
+      if (!visit(block, std::min(block.count(), shape_.capacity()))) return head.version() == version;
       const Bucket next = block.next();
       if (head.version() != version) return false;
       block = next;
@@ -327,12 +357,22 @@ class HashIndex final : public Index {
     return true;
   }
 
+  // The same for each entry: visit(block, i).
+  template <typename Visit>
+  bool walk_chain(const Bucket& head, uint64_t version, Visit&& visit) const {
+    return walk_blocks(head, version, [&](const Bucket& block, uint32_t count) {
+      for (uint32_t i = 0; i < count; ++i) {
+        if (!visit(block, i)) return false;
+      }
+      return true;
+    });
+  }
+
   // Under the lock of `head`.
   bool find_locked(const Bucket& head, const uint64_t* key, Bucket& block, uint32_t& at) const {
     for (block = head; block; block = block.next()) {
-      for (at = 0; at < block.count(); ++at) {
-        if (block.key_is(shape_, at, key, words())) return true;
-      }
+      at = block.place_of(shape_, block.count(), key, words());
+      if (at < block.count()) return true;
     }
     return false;
   }

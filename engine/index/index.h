@@ -83,18 +83,20 @@ class IndexCursor {
   // The piece.
   NodeVersion node;
   uint32_t count = 0;
+  // A tree's walk forwards: the node's parent, and which child it was. None: nullptr.
+  NodeVersion parent;
+  uint32_t index_in_parent = 0;
   std::array<uint64_t, kMaxEntryWords> keys;
   std::array<Row*, kMaxEntries> rows;
 };
 
-// Where a look-up stands that runs ahead of find(): Index::probe().
-struct IndexProbe {
-  const NodeWord* node = nullptr;  // to be looked at next: on its way into the cache
-  // to be looked at where the way by `node` leads to no key that is high enough
-  const NodeWord* behind = nullptr;
-  Row* row = nullptr;     // once done: what was found, if anything
+// One of the look-ups that Index::find_ahead() makes at once.
+struct AheadLookup {
+  const uint64_t* key = nullptr;
+  bool wants_row = true;  // otherwise only the node where the key belongs is brought into the cache
+  // What was found.
+  Row* row = nullptr;
   bool is_exact = false;  // the row stood under the very key, at one moment
-  bool is_done = false;
 };
 
 // Where one owner's last insert went, in case the next key goes there as well, as an order's lines do. Kept
@@ -128,7 +130,8 @@ class Index {
 
   uint32_t key_words() const { return key_words_; }
 
-  // The row under `key`, or nullptr, and the version under which that is so.
+  // The row under `key`, or nullptr, and the version under which that is so. `node` may say before where the
+  // entry was last seen, or one beside it: it is looked for there first.
   virtual Row* find(const uint64_t* key, NodeVersion& node) const = 0;
 
   // Fills the cursor's piece and moves it on; false when the walk is over. A hash index walks ranges whose
@@ -149,15 +152,15 @@ class Index {
   // Gives the entry under `key` another row; false when there is none that leads to `from`.
   virtual bool replace(const uint64_t* key, const Row* from, Row* to, NodeChanges* changes) = 0;
 
-  // Removes the entry under `key`, if it leads to `row`.
-  virtual bool erase(const uint64_t* key, const Row* row) = 0;
+  // Removes the entry under `key`, if it leads to `row`. `near`: as find()'s `node`.
+  virtual bool erase(const uint64_t* key, const Row* row, const NodeVersion& near = {}) = 0;
 
-  // One step towards the row under `key` (in an ordered index: under the first key that is not below it) that
-  // waits neither for memory nor for a lock: it looks at the node that the step before asked for, and asks
-  // for the next. So the steps of many look-ups, taken in turn, overlap their cache misses. It promises
-  // nothing: the row may be another one by now, or none where a writer was in the way. It needs no epoch, as
-  // it doesn't look into rows.
-  virtual void probe(const uint64_t* key, IndexProbe& probe) const = 0;
+  // Looks for the rows under these keys (in an ordered index: each under the first key that is not below), all
+  // at once: each look-up goes from node to node in turn with the others, so that their cache misses overlap.
+  // It waits for no lock and promises nothing: a row may be another one by now, or none where a writer was in
+  // the way. It needs no epoch, as it doesn't look into rows. At most kMostAhead.
+  static constexpr size_t kMostAhead = 64;
+  virtual void find_ahead(std::span<AheadLookup* const> lookups) const = 0;
 
   // Calls visit(key, row) for every entry, in key order where there is one. The index is at rest.
   virtual void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const = 0;

@@ -55,7 +55,7 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
       } else if (present[n]) {
         NodeVersion node;
         ASSERT_EQ(index->find(key.data(), node), row_of(n));
-        probe(key, n);
+        find_ahead(n);
         ASSERT_TRUE(index->erase(key.data(), row_of(n)));
         ASSERT_EQ(index->find(key.data(), node), nullptr);
         present[n] = false;
@@ -97,13 +97,21 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
 
   // Others' changes may hide any entry from it, but it ends, and what it finds is a row: the key's own, if it
   // says so.
-  void probe(const Key& key, uint64_t n) const {
-    IndexProbe probe;
-    for (int steps = 0; !probe.is_done && steps < 1000; ++steps) index->probe(key.data(), probe);
-    const auto address = reinterpret_cast<uint64_t>(probe.row);
-    ASSERT_EQ(address % 8, 0u);
-    ASSERT_LE(address / 8, kKeys);
-    ASSERT_TRUE(!probe.is_exact || probe.row == row_of(n));
+  void find_ahead(uint64_t first) const {
+    constexpr uint64_t kTogether = 8;
+    std::vector<Key> keys;
+    for (uint64_t i = 0; i < kTogether; ++i) keys.push_back(key_of(first + i));
+    std::vector<AheadLookup> lookups;
+    for (const Key& key : keys) lookups.push_back({.key = key.data()});
+    std::vector<AheadLookup*> together;
+    for (AheadLookup& lookup : lookups) together.push_back(&lookup);
+    index->find_ahead(together);
+    for (uint64_t i = 0; i < kTogether; ++i) {
+      const auto address = reinterpret_cast<uint64_t>(lookups[i].row);
+      ASSERT_EQ(address % 8, 0u);
+      ASSERT_LE(address / 8, kKeys);
+      ASSERT_TRUE(!lookups[i].is_exact || lookups[i].row == row_of(first + i));
+    }
   }
 
   // A range within one hashed prefix, or (in a tree) of several hundred keys, one way or the other.

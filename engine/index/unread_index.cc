@@ -20,8 +20,8 @@ class UnreadIndex final : public Index {
     return InsertStatus::kInserted;
   }
   bool replace(const uint64_t*, const Row*, Row*, NodeChanges*) override { return true; }
-  bool erase(const uint64_t*, const Row*) override { return true; }
-  void probe(const uint64_t*, IndexProbe& probe) const override { probe.is_done = true; }
+  bool erase(const uint64_t*, const Row*, const NodeVersion&) override { return true; }
+  void find_ahead(std::span<AheadLookup* const>) const override {}
   void for_each(FunctionRef<void(const uint64_t*, Row*)>) const override {}
   size_t memory_bytes() const override { return 0; }
   void verify() const override {}

@@ -4,7 +4,7 @@
 //             procedures that are never logged.
 // Invariants  it takes every entry and keeps none, so inserts, replacements and erasures succeed. Looking for
 //             an entry ends the process: its maker has proved that no thread does. A look-up ahead
-//             (Index::probe) finds nothing.
+//             (Index::find_ahead) finds nothing.
 // Threads     as Index says.
 #pragma once
 

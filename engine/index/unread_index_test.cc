@@ -29,10 +29,10 @@ TEST(UnreadIndex, TakesChangesAndKeepsNoEntry) {
 TEST(UnreadIndex, ALookUpAheadFindsNothing) {
   const std::unique_ptr<Index> index = make_unread_index(1);
   const uint64_t key = 7;
-  IndexProbe probe;
-  index->probe(&key, probe);
-  EXPECT_TRUE(probe.is_done);
-  EXPECT_EQ(probe.row, nullptr);
+  AheadLookup lookup{.key = &key};
+  AheadLookup* const lookups[] = {&lookup};
+  index->find_ahead(lookups);
+  EXPECT_EQ(lookup.row, nullptr);
 }
 
 TEST(UnreadIndexDeathTest, WhoReadsItEndsTheProcess) {

@@ -24,56 +24,61 @@ void copy_key(const IndexKey& from, std::array<uint64_t, kUsualKeyWords>& to) {
 void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
   if (round_count_ == kMaxRounds) return;
   const size_t first = count_;
+  std::array<Entry*, kMaxLookups> waiting;
+  size_t waiting_count = 0;
+  // Mostly one index follows itself.
+  IndexId id;
+  size_t key_words = 0;
+  const Table* rows = nullptr;
   for (const RowLookup& lookup : lookups.first(std::min(lookups.size(), kMaxLookups - count_))) {
-    Entry& entry = entries_[count_];
-    if (!lookup.index.valid()) {
-      entry.rows = nullptr;
-      ++count_;
-      continue;
+    Entry& entry = entries_[count_++];
+    entry.rows = nullptr;
+    entry.lookup.row = nullptr;
+    if (!lookup.index.valid()) continue;
+    if (lookup.index != id) {
+      id = lookup.index;
+      key_words = database.index(id).index->key_words();
+      rows = &database.table_of(id).rows();
     }
-    const Index& index = *database.index(lookup.index).index;
-    if (index.key_words() > kUsualKeyWords) {
-      entry.rows = nullptr;
-      ++count_;
-      continue;
-    }
-    entry.id = lookup.index;
-    entry.index = &index;
-    entry.rows = lookup.is_place ? nullptr : &database.table_of(lookup.index).rows();
+    if (key_words > kUsualKeyWords) continue;
+    entry.lookup = {.key = entry.key.data(), .wants_row = !lookup.is_place};
+    entry.id = id;
+    entry.rows = lookup.is_place ? nullptr : rows;
     entry.parts = lookup.parts;
-    entry.probe = {};
     // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do, or the
     // last.
     copy_key(lookup.key, entry.key);
-    for (size_t i = lookup.key.word_count; i < index.key_words(); ++i)
+    for (size_t i = lookup.key.word_count; i < key_words; ++i)
       entry.key[i] = lookup.is_place ? ~uint64_t{0} : 0;
-    // The first step waits for nothing: it looks at no node, or at a root.
-    index.probe(entry.key.data(), entry.probe);
-    if (entry.probe.is_done)
-      end(entry);
-    else
-      order_[under_way_++] = static_cast<uint8_t>(count_);
-    ++count_;
+    waiting[waiting_count++] = &entry;
   }
   rounds_[round_count_++] = {count_, first};
+  look_up(database, std::span(waiting).first(waiting_count));
 }
 
-void Prefetcher::step() {
-  for (size_t i = 0; i < under_way_;) {
-    Entry& entry = entries_[order_[i]];
-    entry.index->probe(entry.key.data(), entry.probe);
-    if (!entry.probe.is_done) {
-      ++i;
-      continue;
+// One index after the other.
+void Prefetcher::look_up(Database& database, std::span<Entry*> entries) {
+  std::array<AheadLookup*, kMaxLookups> lookups;
+  std::array<const Entry*, kMaxLookups> of_index;
+  while (!entries.empty()) {
+    const IndexId id = entries.front()->id;
+    size_t count = 0;
+    size_t left = 0;
+    for (Entry* const entry : entries) {
+      if (entry->id != id) {
+        entries[left++] = entry;
+        continue;
+      }
+      of_index[count] = entry;
+      lookups[count++] = &entry->lookup;
     }
-    end(entry);
-    order_[i] = order_[--under_way_];
+    database.index(id).index->find_ahead(std::span(lookups).first(count));
+    for (const Entry* entry : std::span(of_index).first(count)) {
+      if (entry->lookup.row != nullptr && entry->rows != nullptr)
+        lines_asked_for_ += prefetch_row(*entry->rows, entry->lookup.row, entry->parts);
+    }
+    entries = entries.first(left);
   }
-}
-
-void Prefetcher::end(const Entry& entry) {
-  if (entry.probe.row != nullptr && entry.rows != nullptr)
-    lines_asked_for_ += prefetch_row(*entry.rows, entry.probe.row, entry.parts);
 }
 
 Row* Prefetcher::take_later(IndexId id, const IndexKey& key) {
@@ -85,7 +90,7 @@ Row* Prefetcher::take_later(IndexId id, const IndexKey& key) {
       ++tries;
       if (entry.id != id || !begins_with(entry.key, key)) continue;
       rounds_[round].next = i + 1;
-      return entry.probe.is_exact ? entry.probe.row : nullptr;
+      return entry.lookup.is_exact ? entry.lookup.row : nullptr;
     }
   }
   return nullptr;
@@ -93,8 +98,8 @@ Row* Prefetcher::take_later(IndexId id, const IndexKey& key) {
 
 bool Prefetcher::peek(size_t at, ImageParts parts, std::byte* image) const {
   const Entry& entry = entries_[at];
-  if (entry.rows == nullptr || entry.probe.row == nullptr) return false;
-  entry.probe.row->peek(image, parts, entry.rows->image_words());
+  if (entry.rows == nullptr || entry.lookup.row == nullptr) return false;
+  entry.lookup.row->peek(image, parts, entry.rows->image_words());
   return true;
 }
 

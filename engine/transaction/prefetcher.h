@@ -1,15 +1,12 @@
 // Prefetcher: brings the rows that a transaction will ask for into the cache, a group of look-ups at a time.
 //
-// Flow        start(lookups) -> step() until done(): every step takes each look-up one stage further, from
-//             index node to index node and at last to the row's wanted lines, and never waits for what it
-//             asked for. A caller with other work at hand does some of it between two steps; the others take
-//             them one after the other, and still have a whole group's misses under way at once. A row that
-//             was found may tell what to look up next: peek() -> add(lookups), the group's next round ->
-//             step() and so on.
+// Flow        start(lookups): the look-ups of each index go from node to node together (Index::find_ahead),
+//             and then the wanted lines of all rows are asked for. A row that was found may tell what to look
+//             up next: peek() -> add(lookups), the group's next round.
 //             Look-ups in an index whose keys are wider than usual are left out.
 // Source      Chen et al., "Improving Hash Join Performance through Prefetching" (ICDE'04): group
 //             prefetching.
-// Threads     one owner; beside any number of writers (Index::probe). No transaction need run.
+// Threads     one owner; beside any number of writers (Index::find_ahead). No transaction need run.
 #pragma once
 
 #include <array>
@@ -31,20 +28,18 @@ class Prefetcher {
  public:
   // About as many misses as a core keeps under way, two or three times over. What a group has beyond that is
   // left out.
-  static constexpr size_t kMaxLookups = 64;
+  static constexpr size_t kMaxLookups = Index::kMostAhead;
 
   // The most rounds of a group.
   static constexpr size_t kMaxRounds = 4;
 
-  // Copies what it needs of `lookups`. A group that is under way is given up.
+  // Copies what it needs of `lookups`. What the last group found is forgotten.
   void start(Database& database, std::span<const RowLookup> lookups) {
     forget();
     add(database, lookups);
   }
   // The same besides what the group has already.
   void add(Database& database, std::span<const RowLookup> lookups);
-  void step();
-  bool done() const { return under_way_ == 0; }
 
   // The row that the last group found under exactly this key, if it is known: then it need not be looked up
   // again. A caller that asks for all of a round asks in its order; a row is returned once. The index may
@@ -56,7 +51,7 @@ class Prefetcher {
       const Entry& next = entries_[rounds_[0].next];
       if (next.rows != nullptr && next.id == index && begins_with(next.key, key)) {
         ++rounds_[0].next;
-        return next.probe.is_exact ? next.probe.row : nullptr;
+        return next.lookup.is_exact ? next.lookup.row : nullptr;
       }
     }
     return take_later(index, key);
@@ -72,16 +67,15 @@ class Prefetcher {
   void go_on_at(size_t at) {
     if (round_count_ > 0) rounds_[0].next = at;
   }
-  void forget() { count_ = round_count_ = under_way_ = 0; }
+  void forget() { count_ = round_count_ = 0; }
 
  private:
   using Key = std::array<uint64_t, kUsualKeyWords>;
   struct Entry {
+    AheadLookup lookup;
     IndexId id;
-    const Index* index;
     const Table* rows;  // nullptr: no row is wanted, only its index's node
     ImageParts parts;
-    IndexProbe probe;
     Key key;
   };
 
@@ -92,16 +86,12 @@ class Prefetcher {
     return difference == 0;
   }
   Row* take_later(IndexId index, const IndexKey& key);
-  // The look-up is done.
-  void end(const Entry& entry);
+  void look_up(Database& database, std::span<Entry*> entries);
 
   // Branches not taken leave out a look-up or two.
   static constexpr size_t kMaxTries = 4;
 
-  // The first `under_way_` are: a look-up that is done gives its place to the last one.
-  std::array<uint8_t, kMaxLookups> order_;
   std::array<Entry, kMaxLookups> entries_;
-  size_t under_way_ = 0;
   size_t count_ = 0;
   struct Round {
     size_t end;

@@ -38,7 +38,6 @@ class PrefetcherTest : public testing::TestWithParam<bool> {
   Prefetcher run(std::initializer_list<int64_t> ids) {
     Prefetcher prefetcher;
     prefetcher.start(t.db, lookups_of(ids));
-    while (!prefetcher.done()) prefetcher.step();
     return prefetcher;
   }
   Row* take(Prefetcher& prefetcher, int64_t id) { return prefetcher.take(TestDatabase::kById, t.id_key(id)); }
@@ -78,7 +77,6 @@ TEST_P(PrefetcherTest, TellsWhatRowsHoldAndGoesOnInRounds) {
   EXPECT_EQ(prefetcher.peek(1, ImageParts::all(), image.data()), GetParam()) << "in a tree, the row behind";
 
   prefetcher.add(t.db, lookups_of({28, 30}));
-  while (!prefetcher.done()) prefetcher.step();
   EXPECT_EQ(prefetcher.size(), 4u);
   ASSERT_TRUE(prefetcher.peek(3, ImageParts::all(), image.data()));
   EXPECT_EQ(layout.get(image.data(), t.kAmount).as_int(), 210);
@@ -92,7 +90,6 @@ TEST_P(PrefetcherTest, TakesNoMoreThanThereIsRoomFor) {
   Prefetcher prefetcher;
   prefetcher.start(t.db, many);
   prefetcher.add(t.db, lookups_of({6, 8}));
-  while (!prefetcher.done()) prefetcher.step();
   EXPECT_EQ(prefetcher.size(), Prefetcher::kMaxLookups);
   EXPECT_EQ(take(prefetcher, 6), row_of(6));
   EXPECT_EQ(take(prefetcher, 8), nullptr);
@@ -105,7 +102,6 @@ TEST_P(PrefetcherTest, APlaceIsNoRow) {
   std::vector<RowLookup> lookups = lookups_of({4, 6});
   if (GetParam()) lookups[0].is_place = true;
   prefetcher.start(t.db, lookups);
-  while (!prefetcher.done()) prefetcher.step();
   EXPECT_EQ(take(prefetcher, 4), GetParam() ? nullptr : row_of(4));
   EXPECT_EQ(take(prefetcher, 6), row_of(6));
 }

@@ -46,7 +46,6 @@ class ReplayAccess final : public RowAccess {
       }
     }
     prefetcher_.start(database_, lookups);
-    while (!prefetcher_.done()) prefetcher_.step();
   }
   // Returns how many cache lines of rows expect() has asked for so far.
   uint64_t lines_asked_for() const { return lines_asked_for_ + prefetcher_.lines_asked_for(); }

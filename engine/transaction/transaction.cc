@@ -174,16 +174,13 @@ void Transaction::prefetch(std::span<const RowLookup> lookups) {
   while (!lookups.empty()) {
     const size_t group = std::min(lookups.size(), Prefetcher::kMaxLookups);
     prefetcher.start(database_, lookups.first(group));
-    while (!prefetcher.done()) prefetcher.step();
     lookups = lookups.subspan(group);
   }
 }
 
 void Transaction::prefetch_more(std::span<const RowLookup> lookups) {
   if (gate_ != nullptr) return;
-  Prefetcher& prefetcher = scratch_.prefetcher;
-  prefetcher.add(database_, lookups);
-  while (!prefetcher.done()) prefetcher.step();
+  scratch_.prefetcher.add(database_, lookups);
 }
 
 }  // namespace mneme

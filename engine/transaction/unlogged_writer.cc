@@ -28,7 +28,8 @@ UnloggedWriter::UnloggedWriter(Database& database)
     : database_(database),
       slots_(database.table_count()),
       new_rows_(database.table_count(), nullptr),
-      hints_(database.catalog().indexes().size()) {}
+      hints_(database.catalog().indexes().size()),
+      seen_(database.catalog().indexes().size()) {}
 
 UnloggedWriter::~UnloggedWriter() {
   (void)insert_waiting();
@@ -48,8 +49,7 @@ Row* UnloggedWriter::find(IndexId id, const IndexKey& key) {
   const TableIndex& index = database_.index(id);
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
   if (index.is_primary) {
-    NodeVersion node;
-    Row* row = index.index->find(key.words.data(), node);
+    Row* row = index.index->find(key.words.data(), seen_[id.value]);
     return row != nullptr && row->word().is_live() ? row : nullptr;
   }
   Row* found = nullptr;
@@ -82,6 +82,7 @@ void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Directio
   ++scans_under_way_;
   bool go_on = true;
   do {
+    seen_[id.value] = cursor->node;
     for (uint32_t i = 0; i < cursor->count && go_on; ++i) {
       if (i + 1 < cursor->count) prefetch_line(cursor->rows[i + 1]);
       if (cursor->rows[i]->word().is_live()) go_on = visit(cursor->rows[i]);
@@ -270,7 +271,7 @@ AccessStatus UnloggedWriter::update_keys(IndexedTable& table, Row* row,
 void UnloggedWriter::erase(TableId id, Row* row) {
   IndexedTable& table = database_.table(id);
   for (const TableIndex& index : table.indexes()) {
-    index.index->erase(table.entry_key(index, row->image(), row).words.data(), row);
+    index.index->erase(table.entry_key(index, row->image(), row).words.data(), row, seen_[index.id.value]);
   }
   free_slot(id, row);
 }

@@ -88,6 +88,7 @@ class UnloggedWriter {
   std::vector<SlotCache> slots_;              // by table
   std::vector<Row*> new_rows_;                // by table: whose image is handed out; none: nullptr
   std::vector<InsertHints> hints_;            // by index
+  std::vector<NodeVersion> seen_;             // by index: where rows were found last
   std::vector<std::unique_ptr<Scan>> scans_;  // the last one on each level: visitors may scan
   size_t scans_under_way_ = 0;
   // Rows of one table that have yet to enter its one index, and the first that failed to.

@@ -562,8 +562,9 @@ Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena,
   if (!decoder.ok()) return damaged("a call of {} {}", procedure.name, decoder.fault());
   // Most arguments are NULL, as the initial values of INOUT parameters.
   static constexpr Argument kNull;
+  const size_t kept = std::min(call.arguments.size(), count);
   call.arguments.resize(count);
-  for (Argument& argument : call.arguments) argument = kNull;
+  for (Argument& argument : std::span(call.arguments).first(kept)) argument = kNull;
   for (size_t first = 0; first < count; first += 8) {
     unsigned given =
         ~std::to_integer<unsigned>(bitmap[first / 8]) & (0xffu >> (8 - std::min<size_t>(8, count - first)));

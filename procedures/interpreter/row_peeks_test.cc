@@ -23,7 +23,6 @@ class RowPeeksTest : public testing::Test {
     std::vector<RowLookup> lookups;
     for (const int64_t id : ids) lookups.push_back({TestDatabase::kById, ImageParts::all(), t.id_key(id)});
     prefetcher.add(t.db, lookups);
-    while (!prefetcher.done()) prefetcher.step();
   }
   // The amount of the next row of the earlier round, or nothing.
   std::optional<int64_t> peek(size_t earlier) {

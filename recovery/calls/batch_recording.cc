@@ -121,6 +121,35 @@ void BatchRecording::grow(Iterations& iterations, uint32_t outputs, uint32_t cou
   iterations = grown;
 }
 
+[[gnu::always_inline]] inline BatchRecording::Iteration& TransactionRecording::iteration_of(
+    const RecordedOperations::Operation& operation, uint32_t iteration) {
+  if (!operation.is_in_loop) {
+    CHECK(iteration == 0);
+    return transaction_->iteration(operation);
+  }
+  BatchRecording::Iterations& iterations = transaction_->iterations(operation);
+  if (iteration >= iterations.count) [[unlikely]]
+    BatchRecording::grow(iterations, operation.outputs, std::max(iteration + 1, kFirstIterations), *arena_);
+  return iterations.at(iteration);
+}
+
+[[gnu::always_inline]] inline const BatchRecording::Execution* TransactionRecording::find_execution(
+    const RecordedOperations::Operation& operation, uint32_t iteration, uint32_t execution) const {
+  const BatchRecording::Iteration* of = nullptr;
+  if (!operation.is_in_loop) {
+    CHECK(iteration == 0);
+    of = &transaction_->iteration(operation);
+  } else {
+    const BatchRecording::Iterations& iterations = transaction_->iterations(operation);
+    if (iteration >= iterations.count) return nullptr;
+    of = &iterations.at(iteration);
+  }
+  if (!of->is_recorded) return nullptr;
+  const BatchRecording::Execution* found = &of->first;
+  for (; found != nullptr && execution > 0; --execution) found = found->next;
+  return found;
+}
+
 void TransactionRecording::record(OperationId operation, uint32_t iteration, uint32_t rows,
                                   std::span<const Value> values) {
   using Execution = BatchRecording::Execution;
@@ -129,7 +158,8 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
 
   BatchRecording::Iteration& of = iteration_of(recorded, iteration);
   Value* kept = of.values();
-  if (of.is_recorded || rows > 1) kept = static_cast<Value*>(arena_->allocate(values.size_bytes()));
+  if (of.is_recorded || rows > 1) [[unlikely]]
+    kept = static_cast<Value*>(arena_->allocate(values.size_bytes()));
   // Few, so the call that std::copy becomes would take longer than the work.
   for (size_t i = 0; i < values.size(); ++i) new (kept + i) Value(values[i]);
   for (size_t row = 0; row < rows; ++row) {
@@ -146,36 +176,6 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
   auto* execution = new (arena_->allocate(sizeof(Execution))) Execution{nullptr, rows, kept};
   (of.last == nullptr ? of.first : *of.last).next = execution;
   of.last = execution;
-}
-
-BatchRecording::Iteration& TransactionRecording::iteration_of(const RecordedOperations::Operation& operation,
-                                                              uint32_t iteration) {
-  if (!operation.is_in_loop) {
-    CHECK(iteration == 0);
-    return transaction_->iteration(operation);
-  }
-  BatchRecording::Iterations& iterations = transaction_->iterations(operation);
-  if (iteration >= iterations.count) {
-    BatchRecording::grow(iterations, operation.outputs, std::max(iteration + 1, kFirstIterations), *arena_);
-  }
-  return iterations.at(iteration);
-}
-
-const BatchRecording::Execution* TransactionRecording::find_execution(
-    const RecordedOperations::Operation& operation, uint32_t iteration, uint32_t execution) const {
-  const BatchRecording::Iteration* of = nullptr;
-  if (!operation.is_in_loop) {
-    CHECK(iteration == 0);
-    of = &transaction_->iteration(operation);
-  } else {
-    const BatchRecording::Iterations& iterations = transaction_->iterations(operation);
-    if (iteration >= iterations.count) return nullptr;
-    of = &iterations.at(iteration);
-  }
-  if (!of->is_recorded) return nullptr;
-  const BatchRecording::Execution* found = &of->first;
-  for (; found != nullptr && execution > 0; --execution) found = found->next;
-  return found;
 }
 
 Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t iteration,

@@ -1,7 +1,9 @@
 #include "recovery/rows/index_filler.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <span>
 
 namespace mneme {
 
@@ -31,10 +33,14 @@ IndexFiller::Outcome IndexFiller::add(const IndexedTable& table, const TableInde
   }
   for (size_t i = 0; i < order.size(); ++i) {
     if (!index.is_ordered && i % kEntriesAhead == 0) {
-      for (size_t j = i; j < std::min(i + kEntriesAhead, order.size()); ++j) {
-        IndexProbe probe;
-        index.index->probe(keys_.data() + order[j] * words, probe);
+      std::array<AheadLookup, kEntriesAhead> ahead;
+      std::array<AheadLookup*, kEntriesAhead> together;
+      size_t count = 0;
+      for (size_t j = i; j < std::min(i + kEntriesAhead, order.size()); ++j, ++count) {
+        ahead[count] = {.key = keys_.data() + order[j] * words, .wants_row = false};
+        together[count] = &ahead[count];
       }
+      index.index->find_ahead(std::span(together).first(count));
     }
     Outcome outcome;
     outcome.row = rows[order[i]];

@@ -233,7 +233,6 @@ class ShuffleReplay {
         std::copy_n(waiting_[i].front()->key(), lookup.key.word_count, lookup.key.words.data());
       }
       prefetcher_.start(all_.database_, {lookups_.data(), count});
-      while (!prefetcher_.done()) prefetcher_.step();
       for (size_t i = 0; i < count; ++i) {
         if (!done(keys_.install(table_, waiting_[i], find(primary, lookups_[i].key)))) return false;
       }
