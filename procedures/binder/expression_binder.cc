@@ -37,6 +37,7 @@ std::optional<int128> read_digits(std::string_view digits) {
 
 Expr require_boolean(Expr expr, std::string_view what) {
   if (is_unknown(expr) && expr.constant.is_null()) expr.type = kBoolean;
+  if (is_unknown(expr) && expr.kind == ExprKind::kConstant) return resolve_literal(std::move(expr), kBoolean);
   if (is_unknown(expr) || expr.type.kind != TypeKind::kBoolean) {
     refuse_as(sqlstate::kDatatypeMismatch, expr.where, "{} is not true or false; compare it with something",
               what);

@@ -40,6 +40,19 @@ bool is_aggregate(std::string_view function) {
          function == "avg";
 }
 
+// date(x) is x::date: so are the other types whose names are no keywords.
+static std::optional<syntax::Expr> cast_by_name(const syntax::Expr& call) {
+  static constexpr std::array<std::string_view, 13> kNames = {
+      "bool", "bytea", "date",  "float4", "float8", "int2",       "int4",
+      "int8", "json",  "jsonb", "text",   "uuid",   "timestamptz"};
+  if (call.args.size() != 1 || std::ranges::find(kNames, call.text) == kNames.end()) return std::nullopt;
+  syntax::Expr cast = syntax::make_expression(syntax::ExprKind::kCast, call.where);
+  cast.type.base = call.text;
+  cast.type.where = call.where;
+  cast.args.push_back(call.args[0]);
+  return cast;
+}
+
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (!expr.qualifier.empty() && !names_.find_routine(expr.text))
     refuse_as(sqlstate::kUndefinedFunction, expr.where, "function public.{} does not exist", expr.text);
@@ -111,6 +124,7 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
     if (const syntax::Procedure* routine = names_.find_routine(expr.text))
       return bind_routine(expr, *routine);
   }
+  if (std::optional<syntax::Expr> cast = cast_by_name(expr)) return bind(*cast);
   if (query_ == nullptr || is_own_function(expr.text)) check_function(expr.text, expr.where);
   std::vector<Expr> args;
   for (const syntax::Expr& arg : in_order_of_parameters(expr)) args.push_back(bind(arg));

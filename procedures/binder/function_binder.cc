@@ -384,6 +384,9 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       return call;
     }
     case Shape::kNullIf: {
+      // A literal has the type of what it is compared with.
+      const bool is_plain = !is_unknown(args[1]) && !args[1].type.is_string();
+      if (is_unknown(args[0]) && is_plain) unify_for_comparison(args[0], args[1], where);
       const bool is_char_literal = is_unknown(args[0]) && args[1].type.kind == TypeKind::kChar;
       if (is_unknown(args[0])) args[0] = resolve_as_text(std::move(args[0]));
       if (is_char_literal) args[0] = convert(std::move(args[0]), Type{.kind = TypeKind::kChar});

@@ -33,7 +33,7 @@ VariableId ExpressionBinder::bind_array(const syntax::Expr& expr, std::string_vi
   const Declared* declared =
       expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty() ? names_.find(expr.text) : nullptr;
   if (!declared || !declared->variable.valid() || !names_.type_of(declared->variable).is_array) {
-    refuse(expr.where, "{} needs an array variable here", construct);
+    refuse_as(sqlstate::kNotSupported, expr.where, "{} needs an array variable here", construct);
   }
   if (find_column(sources_, "", expr.text, expr.where)) {
     refuse(expr.where, "{} is a variable and a column; rename the variable", expr.text);
@@ -201,27 +201,37 @@ Expr ExpressionBinder::bind_subscript(const syntax::Expr& expr) {
 }
 
 // Two elements of IN or more that name no column are an array to PostgreSQL. It compares with the array
-// first, and literals without a type, `wanted` among them, take the type that all of these have.
+// first, whose elements take the type that they and `wanted` have in common; so does `wanted`, where it is a
+// literal without a type.
 static void arrange_array(Expr& wanted, std::vector<Expr>& elements, ir::SourceLocation where) {
   const auto in_array = [](const Expr& element) { return !has_column(element); };
   if (std::ranges::count_if(elements, in_array) < 2) return;
   const auto array_end = std::ranges::stable_partition(elements, in_array).begin();
-  std::vector<Expr*> literals;
-  const Expr* typed = nullptr;
-  const auto look_at = [&](Expr& one) {
-    if (is_unknown(one)) {
-      literals.push_back(&one);
-    } else if (typed == nullptr || typed->type.kind < one.type.kind) {
-      typed = &one;
+  std::optional<Expr> typed;
+  bool meet = true;
+  const auto look_at = [&](const Expr& one) {
+    if (is_unknown(one)) return;
+    if (!typed) {
+      typed = one;
+    } else if (const std::optional<Type> common = common_type(typed->type, one.type)) {
+      typed->type = *common;
+    } else {
+      meet = false;
     }
   };
   look_at(wanted);
   std::for_each(elements.begin(), array_end, look_at);
-  if (typed == nullptr) return;
-  for (Expr* literal : literals) {
-    Expr other = *typed;
-    unify_for_comparison(*literal, other, where);
-  }
+  if (!typed || !meet) return;
+  const auto take_type = [&](Expr& one) {
+    if (is_unknown(one)) {
+      Expr other = *typed;
+      unify_for_comparison(one, other, where);
+    } else if (typed->type.is_floating() || typed->type.is_time() || typed->type.is_string()) {
+      one = convert_explicitly(std::move(one), typed->type);
+    }
+  };
+  if (is_unknown(wanted)) take_type(wanted);
+  std::for_each(elements.begin(), array_end, take_type);
 }
 
 Expr ExpressionBinder::bind_in_list(const syntax::Expr& expr) {

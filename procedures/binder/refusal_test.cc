@@ -240,7 +240,7 @@ const RefusalRow kStatements[] = {
     {R"(SELECT id INTO v FROM account WHERE count(*) = 1;)",
      R"(2:37: count() is an aggregate and has its place in the select list of SELECT ... INTO only)"},
     {R"(v := v[1];)",
-     R"(2:6: a subscript needs an array variable here)"},
+     R"(2:6: cannot subscript type int because it does not support subscripting)"},
     {R"(b := v = ANY (k);)",
      R"(2:15: ANY needs an array variable here)"},
     {R"(SELECT min(open) INTO b FROM account;)",

@@ -352,7 +352,7 @@ constexpr QueryFunction kArrayFunctions[] = {
     {"array_upper", 2, 2, {kArrayType, types::kBigInt}, types::kBigInt, plain<array_upper>},
     {"array_length", 2, 2, {kArrayType, types::kBigInt}, types::kBigInt, plain<array_length>},
     {"array_lower", 2, 2, {kArrayType, types::kBigInt}, types::kBigInt, plain<array_lower>},
-    {"array_cardinality", 1, 1, {kArrayType}, types::kBigInt, plain<array_cardinality>},
+    {"array_cardinality", 1, 1, {kArrayType}, types::kInt, plain<array_cardinality>},
     {"mneme_array_has", 2, 2, {kArrayType, types::kText}, types::kBoolean, plain<array_has>, false},
     {"mneme_array_element", 2, 2, {kArrayType, types::kBigInt}, types::kText, plain<array_element>},
     {"mneme_array_as", 2, 2, {kArrayType, types::kInt}, kArrayType, array_as},

@@ -337,6 +337,20 @@ SelectBinder::Conditions SelectBinder::join_conditions(const FromItem::Join& joi
   return conditions;
 }
 
+// Columns of two kinds are merged as values of the type that they have in common.
+static void take_common_type(Expr& left, Expr& right) {
+  if (left.type == right.type) return;
+  const auto is_told = [](const Type& type) { return type.is_number() || type.is_time(); };
+  const std::optional<Type> common = common_type(left.type, right.type);
+  if (!common || !is_told(*common)) return;
+  for (Expr* side : {&left, &right}) {
+    if (common->is_exact() && !common->is_integer())
+      *side = with_own_digits(std::move(*side));
+    else if (side->type.kind != common->kind || side->type.is_zoned != common->is_zoned)
+      *side = convert(std::move(*side), *common);
+  }
+}
+
 // USING: one column in place of two, in front of the others.
 void SelectBinder::merge_columns(const std::vector<std::string>& names, JoinKind kind, size_t left_entry,
                                  size_t right_entry, ir::SourceLocation where, Conditions& conditions) {
@@ -370,7 +384,19 @@ void SelectBinder::merge_columns(const std::vector<std::string>& names, JoinKind
     comparison.args.push_back(std::move(a));
     comparison.args.push_back(std::move(b));
     conditions.push_back(std::move(comparison));
-    RowScope::Entry entry{"", name, kind == JoinKind::kRight ? entries[right].expr : entries[left].expr};
+    Expr left_value = entries[left].expr;
+    Expr right_value = entries[right].expr;
+    take_common_type(left_value, right_value);
+    // Of two that are equal, the one that is what it was.
+    const auto is_kept = [](const Type& before, const Type& now) {
+      const bool have_digits = before.is_exact() && now.is_exact() && !before.is_integer();
+      return before.kind == now.kind || have_digits;
+    };
+    const bool is_right_kept = kind == JoinKind::kInner &&
+                               !is_kept(entries[left].expr.type, left_value.type) &&
+                               is_kept(entries[right].expr.type, right_value.type);
+    const bool takes_right = kind == JoinKind::kRight || is_right_kept;
+    RowScope::Entry entry{"", name, std::move(takes_right ? right_value : left_value)};
     if (kind == JoinKind::kFull) {
       entry.expr = bind_function("coalesce", {entries[left].expr, entries[right].expr}, where, true);
     }

@@ -150,7 +150,9 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
     if (function.kind == Kind::kElements) function.result = text_type();
     if (function.kind == Kind::kElements && array.type.elements != TypeKind::kNull)
       function.result = element_of(array.type);
-    function.args.push_back(binder_.finish(convert_explicitly(std::move(array), text_type())));
+    // A parameter keeps the type by which clients are told of it.
+    if (array.type.elements == TypeKind::kNull) array = convert_explicitly(std::move(array), text_type());
+    function.args.push_back(binder_.finish(std::move(array)));
     if (function.kind == Kind::kSubscripts)
       function.args.push_back(binder_.finish(convert_explicitly(bind(args[1]), function.result)));
     return function;

@@ -325,7 +325,9 @@ Expr resolve_literal(Expr expr, const Type& target) {
   Type wanted = target;
   if (target.kind == TypeKind::kNumeric && target.precision == 0) {
     const std::string_view text = expr.constant.as_text();
-    if (!is_decimal(text)) refuse(expr.where, "'{}' is not a number", text);
+    if (!is_decimal(text)) {
+      refuse_as(sqlstate::kInvalidText, expr.where, "invalid input syntax for type numeric: \"{}\"", text);
+    }
     wanted = numeric_type(written_digits(text));
     wanted.scale = std::max(wanted.scale, target.scale);
   }

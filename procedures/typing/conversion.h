@@ -74,6 +74,11 @@ ir::Expr with_own_digits_if_numeric(ir::Expr expr);
 
 // Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's
 // ir::Expr::text_varies.
+// The type that PostgreSQL has for values of both, without a length or a precision: the one of two to which
+// the other one's values are converted, or the first, where each is converted to the other. None: they do not
+// meet, or not as plain values.
+std::optional<Type> common_type(const Type& first, const Type& second);
+
 Type unify_results(const std::vector<ir::Expr*>& results, std::string_view construct, bool& text_varies);
 
 // The digits after the point that PostgreSQL gives a number, before it meets another: as many as its type

@@ -208,6 +208,21 @@ void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLo
   widen_numbers(left, right, same_scale, where, op);
 }
 
+std::optional<Type> common_type(const Type& first, const Type& second) {
+  const auto is_plain = [](const Type& type) {
+    return !type.is_array && type.elements == TypeKind::kNull && !has_read_form(type);
+  };
+  if (!is_plain(first) || !is_plain(second)) return std::nullopt;
+  if (first.is_number() && second.is_number())
+    return unbounded(number_rank(first) >= number_rank(second) ? first : second);
+  if (first.is_time() && second.is_time()) {
+    if (first.kind == second.kind && first.is_zoned == second.is_zoned) return unbounded(first);
+    return Type{.kind = TypeKind::kTimestamp, .is_zoned = first.is_zoned || second.is_zoned};
+  }
+  if (first.kind == second.kind || (first.is_string() && second.is_string())) return unbounded(first);
+  return std::nullopt;
+}
+
 Type unify_results(const std::vector<Expr*>& results, std::string_view construct, bool& text_varies) {
   std::optional<Type> common;
   for (const Expr* result : results) {

@@ -107,7 +107,9 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
                                          "an array as an argument of EXECUTE is not supported; prepare "
                                          "and bind the statement by the protocol")};
       }
-      query += fmt::format("{}CAST(NULL AS {})", i == 0 ? "" : ", ", type_name(types[i]));
+      // A parameter of type char takes texts of any length.
+      const bool is_char = types[i].kind == TypeKind::kChar;
+      query += fmt::format("{}CAST(NULL AS {})", i == 0 ? "" : ", ", is_char ? "text" : type_name(types[i]));
     }
     ParsedStatement parsed = parse_statement(query);
     CHECK(parsed.command.has_value());
@@ -133,6 +135,11 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
   std::vector<Argument> parameters;
   for (size_t i = 0; i < types.size(); ++i) {
     parameters.push_back(arguments.row(0)[i]);
+    if (types[i].kind == TypeKind::kChar && !parameters[i].scalar.is_null()) {
+      std::string_view text = parameters[i].scalar.as_text();
+      text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1));
+      parameters[i] = Argument::of(Value::of_text(text));
+    }
     // A number's digits after the point are the value's own, or its type's.
     const Type& given = arguments.columns()[i].type;
     if (types[i].kind == TypeKind::kDecimal && given.kind == TypeKind::kNumeric &&
