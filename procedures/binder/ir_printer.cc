@@ -54,6 +54,8 @@ std::string_view mode_name(ir::OperationMode mode) {
       return "recall ";
     case ir::OperationMode::kLocate:
       return "locate ";
+    case ir::OperationMode::kTell:
+      return "tell ";
   }
   CHECK(false && "no such mode");
   return "";
@@ -271,6 +273,8 @@ class Printer {
         return line(indent,
                     fmt::format("recall #{} into {}", operation.id.value, fmt::join(variables, ", ")));
       }
+      case ir::OperationMode::kTell:
+        return line(indent, fmt::format("tell #{} ({})", operation.id.value, join(mark.lane_key, print)));
       case ir::OperationMode::kLocate:
         return line(indent, fmt::format("locate #{} {} by ({})", operation.id.value,
                                         catalog_.table(operation.access[mark.access].table).name,

@@ -22,9 +22,18 @@ struct Argument {
   static Argument of_array(std::span<const Value> values) { return {{}, values, false}; }
 };
 
+// The keys of the rows that one of the procedure's operations was about when the call ran first
+// (call_hints.h).
+struct CallHint {
+  OperationId operation;
+  uint32_t columns = 0;           // of a key; 0 where there is none
+  std::span<const Value> keys{};  // each so many values, none NULL; all of a column are of one kind
+};
+
 struct Call {
   ProcedureId procedure;
   std::vector<Argument> arguments;
+  std::span<const CallHint> hints{};  // of a logged call, by ascending operation; most calls have none
 };
 
 }  // namespace mneme

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "procedures/interpreter/call_hints.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/times/interval.h"
 #include "procedures/times/timestamp.h"
@@ -299,6 +300,7 @@ class Decoder {
   const char* fault() const { return cursor_.bad() ? "ends early" : fault_; }
   bool ok() const { return fault() == nullptr; }
   size_t remaining() const { return cursor_.remaining(); }
+  ByteSpan get_rest() { return cursor_.get_bytes(cursor_.remaining()); }
   void refuse(const char* fault) {
     if (fault_ == nullptr) fault_ = fault;
   }
@@ -577,9 +579,12 @@ Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena,
         return damaged("argument {} of a call of {} {}", i + 1, procedure.name, decoder.fault());
     }
   }
-  if (decoder.remaining() != 0) {
-    return damaged("a call of {} is followed by {} bytes that belong to nothing", procedure.name,
-                   decoder.remaining());
+  call.hints = {};
+  if (decoder.remaining() == 0) return {};
+  const ByteSpan hints = decoder.get_rest();
+  if (const char* fault = decode_hints(procedure, hints, arena, call.hints)) {
+    return damaged("a call of {} is followed by {} bytes that are no hint: it {}", procedure.name,
+                   hints.size(), fault);
   }
   return {};
 }

@@ -9,8 +9,10 @@
 //       string            varint length, bytes
 //       array             varint 2 * count + (1 if an element is NULL), then the elements' bitmap if so, then
 //                         the elements that are not NULL
+//     then, where the run has noted one, the call's hint (call_hints.h)
 //
-// Invariants  the encoding of a call is unique: decode refuses what encode would not have written.
+// Invariants  the encoding of a call and its arguments is unique: decode refuses what encode would not have
+//             written.
 // Errors      Bytes from disk are the world: decode_call answers with a sentence for any bytes at all.
 //             check_call says what is wrong with a client's call before anything of it runs.
 #pragma once
@@ -36,7 +38,7 @@ void encode_call(const Program& program, const Call& call, ByteBuffer& out);
 // encodings.
 void encode_results(const ir::Procedure& procedure, std::span<const Argument> results, ByteBuffer& out);
 
-// Text points into `payload`; arrays lie in the arena. `call`'s vector is reused.
+// Text points into `payload`; arrays and hints lie in the arena. `call`'s vector is reused.
 Result<void> decode_call(const Program& program, ByteSpan payload, Arena& arena, Call& call);
 
 // The type of argument `n`, hidden ones included; their count is argument_count().

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "base/testing/test_refusal.h"
+#include "procedures/interpreter/call_hints.h"
 #include "procedures/interpreter/call_text.h"
 #include "procedures/values/numeric.h"
 
@@ -183,6 +184,7 @@ TEST(CallCodec, MutatedBytesDecodeToWhatTheySayOrAreRefused) {
         << checked.error().message;
     ByteBuffer again;
     encode_call(program, decoded, again);
+    encode_hints(decoded.hints, again);
     ASSERT_TRUE(std::ranges::equal(again.span(), mutated));
   }
   EXPECT_GT(refused, 1000);

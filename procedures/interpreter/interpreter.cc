@@ -62,6 +62,9 @@ class Interpreter::Machine {
   // An operation in no loop belongs to iteration 0.
   uint32_t current_iteration() const { return loop_depth_ == 0 ? 0 : iteration_; }
   Flow locate(const Statement& statement);
+  Flow tell(const Statement& statement);
+  // Returns the values of the key that the statement's mark has; false: the run has ended.
+  bool key_of(const Statement& statement, std::span<Value>& key);
   Recording::Recorded recall(const Operation& operation);
   void record(const Operation& operation, const ResultRows& rows);
   uint32_t next_execution(const Operation& operation);
@@ -117,10 +120,10 @@ Outcome Interpreter::Machine::run_native() {
   // A procedure that completes has set those that it has.
   if (const size_t most = request_.procedure->parameters.size(); results_.size() < most)
     results_.resize(most);
-  NativeRun run{&state_.schema,     request_.procedure,    request_.arguments,      request_.rows,
-                request_.recording, request_.locate,       request_.only_iteration, &state_.arena,
-                &state_.outcome,    &state_.context.error, request_.prefetch,       results_.data(),
-                request_.notices,   request_.stop};
+  NativeRun run{
+      &state_.schema,    request_.procedure,      request_.arguments, request_.rows,   request_.recording,
+      request_.locate,   request_.only_iteration, &state_.arena,      &state_.outcome, &state_.context.error,
+      request_.prefetch, results_.data(),         request_.notices,   request_.stop,   request_.keys};
   request_.native(run);
   return state_.outcome;
 }
@@ -385,6 +388,7 @@ Flow Interpreter::Machine::run_operation(const Statement& statement) {
   const Operation& operation = operation_of(statement);
   const OperationMode mode = mark_of(statement).mode;
   if (mode == OperationMode::kLocate) return locate(statement);
+  if (mode == OperationMode::kTell) return tell(statement);
   if (mode == OperationMode::kRecall) {
     const Recording::Recorded recorded = recall(operation);
     set_outputs(operation, recorded.rows > 0 ? recorded.values.data() : nullptr);
@@ -421,14 +425,29 @@ void Interpreter::Machine::set_outputs(const Operation& operation, const Value* 
   }
 }
 
-Flow Interpreter::Machine::locate(const Statement& statement) {
+bool Interpreter::Machine::key_of(const Statement& statement, std::span<Value>& key) {
   const ir::StatementMark& mark = mark_of(statement);
-  const std::span<Value> key = state_.arena.make_array<Value>(mark.lane_key.size());
+  key = state_.arena.make_array<Value>(mark.lane_key.size());
   for (size_t i = 0; i < key.size(); ++i) {
-    if (!state_.value_of(mark.lane_key[i], statement.where, key[i])) return Flow::kFailed;
+    if (!state_.value_of(mark.lane_key[i], statement.where, key[i])) return false;
   }
-  request_.locate->locate(statement.operation, mark.access, current_iteration(), key);
+  return true;
+}
+
+Flow Interpreter::Machine::locate(const Statement& statement) {
+  std::span<Value> key;
+  if (!key_of(statement, key)) return Flow::kFailed;
+  request_.locate->locate(statement.operation, mark_of(statement).access, current_iteration(), key);
   return Flow::kNext;
+}
+
+Flow Interpreter::Machine::tell(const Statement& statement) {
+  if (request_.keys == nullptr) return Flow::kNext;
+  std::span<Value> key;
+  if (!key_of(statement, key)) return Flow::kFailed;
+  if (request_.keys->tell(statement.operation, key)) return Flow::kNext;
+  state_.outcome = {Outcome::Kind::kOutsideHint, "", "", statement.where};
+  return Flow::kFailed;
 }
 
 // Executions of an operation within one iteration of the outermost loop count from 0.

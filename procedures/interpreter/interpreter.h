@@ -19,6 +19,7 @@
 #include "engine/schema/schema.h"
 #include "engine/transaction/row_access.h"
 #include "procedures/interpreter/call.h"
+#include "procedures/interpreter/call_hints.h"
 #include "procedures/interpreter/native_abi.h"
 #include "procedures/interpreter/notices.h"
 #include "procedures/interpreter/recording.h"
@@ -36,13 +37,14 @@ struct Outcome {
     kConflict,     // another transaction was in the way: run it again
     kOutOfMemory,  // the database is full
     kStopped,      // RunRequest::stop
+    kOutsideHint,  // RunRequest::keys has refused a key
   };
   Kind kind = Kind::kCompleted;
   // kRaised, kStopped: PostgreSQL's code (P0001 for RAISE EXCEPTION). Texts are valid until the interpreter's
   // next run.
   const char* sqlstate = "";
   std::string_view message;
-  // kRaised: the statement, and the DETAIL and HINT of the error.
+  // kRaised, kOutsideHint: the statement; kRaised: the DETAIL and HINT of the error.
   ir::SourceLocation where;
   std::string_view detail{};
   std::string_view hint{};
@@ -71,6 +73,7 @@ struct RunRequest {
   RowAccess* rows = nullptr;            // needed if a statement performs
   Recording* recording = nullptr;       // needed if a statement records or recalls
   LocateSink* locate = nullptr;         // needed if a statement locates
+  KeySink* keys = nullptr;              // is told keys; nullptr: statements that tell are passed over
   Sequences* sequences = nullptr;       // needed if an expression draws from one
   StopRequest* stop = nullptr;          // ends the run when it is set; nullptr: the run can't be stopped
   Notices* notices = nullptr;           // receives what RAISE NOTICE reports; nullptr: it is dropped

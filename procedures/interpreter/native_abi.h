@@ -31,6 +31,7 @@
 namespace mneme {
 
 struct Outcome;
+class KeySink;
 class LocateSink;
 
 // One run of a unit: what RunRequest says, the interpreter's memory, and where the outcome goes.
@@ -49,6 +50,7 @@ struct NativeRun {
   Argument* results;  // one for each INOUT parameter, in order: set by a run that completes
   Notices* notices;   // what RAISE says goes here; null: nowhere
   StopRequest* stop;  // looked at in each iteration of a loop; null: the run goes on to its end
+  KeySink* keys;      // is told the keys of statements marked kTell; null: they are passed over
 };
 
 // False: the outcome says how it ended.
@@ -82,11 +84,13 @@ struct NativeUnit {
   ir::BodyView body;
   // A slice that runs on a ReplayAccess, whose functions its code then holds. Else it runs on any rows.
   bool is_for_replay = false;
+  // The body is the procedure's, with statements that tell keys among its own.
+  bool tells_keys = false;
 
   // A procedure, not a slice of one.
   bool is_whole() const {
-    return body.statements.data() == procedure->body.data() &&
-           body.statements.size() == procedure->body.size();
+    return tells_keys || (body.statements.data() == procedure->body.data() &&
+                          body.statements.size() == procedure->body.size());
   }
 };
 

@@ -33,18 +33,21 @@ class NativeRunner {
              .prefetch = true,
              .results = nullptr,
              .notices = nullptr,
-             .stop = nullptr} {}
+             .stop = nullptr,
+             .keys = nullptr} {}
   NativeRunner(const NativeRunner&) = delete;
   NativeRunner& operator=(const NativeRunner&) = delete;
 
-  // `unit`: of a slice of the procedure; not a whole procedure, which has results.
+  // `unit`: of a slice of the procedure; not a whole procedure, which has results. `keys`: as
+  // RunRequest::keys.
   [[nodiscard]] bool run(NativeRunFunction unit, const ir::Procedure& procedure,
                          std::span<const Argument> arguments,
-                         std::optional<uint32_t> only_iteration = std::nullopt) {
+                         std::optional<uint32_t> only_iteration = std::nullopt, KeySink* keys = nullptr) {
     arena_.reset();
     run_.procedure = &procedure;
     run_.arguments = arguments;
     run_.only_iteration = only_iteration;
+    run_.keys = keys;
     return unit(run_);
   }
   // How a run ended that did not complete.

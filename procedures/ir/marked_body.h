@@ -26,6 +26,7 @@ enum class OperationMode : uint8_t {
   kPerformAndRecord,  // and outputs are kept for later slices of the same transaction
   kRecall,            // not performed: the outputs that an earlier slice recorded go to the variables
   kLocate,            // not performed: the lanes of one access's rows are reported, for dispatch at replay
+  kTell,              // not performed: the key of the row is told, to be noted or checked (call_hints.h)
 };
 
 struct StatementMark {
@@ -33,8 +34,10 @@ struct StatementMark {
   // The outermost FOR loop that holds all operations that the body performs, where no iteration needs
   // another: a run may be asked for one iteration of this loop alone.
   bool iterations_apart = false;
-  uint32_t access = 0;           // kLocate: which of the operation's table accesses; one statement an access
-  std::vector<Expr> lane_key{};  // kLocate: the values of the lane columns, in their order
+  uint32_t access = 0;  // kLocate: which of the operation's table accesses; one statement an access
+  // kLocate: the values of the lane columns, in their order. kTell: those of ir::told_key(). Neither can fail
+  // where the operation's own key could not.
+  std::vector<Expr> lane_key{};
 };
 
 // A table of marks that is owned elsewhere.

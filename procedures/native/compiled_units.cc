@@ -46,10 +46,14 @@ void CompiledUnits::interpret(const Error& reason) {
   notices_.push_back(fmt::format("procedures are interpreted: {}", reason.message));
 }
 
-std::vector<NativeUnit> procedure_units(const Program& program) {
+std::vector<NativeUnit> procedure_units(const Program& program, std::span<const ToldProcedure> told) {
   std::vector<NativeUnit> units;
-  for (const ir::Procedure& procedure : program.procedures)
-    units.push_back({procedure.name, &procedure, procedure.body});
+  for (const ir::Procedure& procedure : program.procedures) {
+    NativeUnit& unit = units.emplace_back(NativeUnit{procedure.name, &procedure, procedure.body});
+    if (told.empty() || !told[procedure.id.value].has_hints()) continue;
+    unit.body = told[procedure.id.value].body;
+    unit.tells_keys = true;
+  }
   return units;
 }
 

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "engine/schema/schema.h"
 #include "procedures/binder/program.h"
+#include "procedures/interpreter/call_hints.h"
 #include "procedures/native/native_code.h"
 #include "procedures/native/native_toolchain.h"
 
@@ -60,6 +61,7 @@ class CompiledUnits {
 };
 
 // The program's procedures, whole, by ProcedureId.
-std::vector<NativeUnit> procedure_units(const Program& program);
+// `told`: by ProcedureId, those that tell keys run these bodies; empty: none does. It outlives the units.
+std::vector<NativeUnit> procedure_units(const Program& program, std::span<const ToldProcedure> told = {});
 
 }  // namespace mneme

@@ -20,7 +20,7 @@ void LookupWalk::emit_operation(const Statement& statement) {
   const ir::TableAccess& access = operation.access[0];
   const ir::OperationMode mode = scope_.marks.of(statement).mode;
   if (mode == ir::OperationMode::kRecall) return emit_recall(statement);
-  if (mode == ir::OperationMode::kLocate) return;
+  if (mode == ir::OperationMode::kLocate || mode == ir::OperationMode::kTell) return;
   if (operation.kind == ir::OperationKind::kInsert) {
     emit_insert(operation);
     return forget({&statement, 1});

@@ -18,6 +18,7 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
   const OperationMode mode = scope_.marks.of(statement).mode;
   if (mode == OperationMode::kLocate) return locate(statement, iteration);
+  if (mode == OperationMode::kTell) return tell(statement);
   text_.open();
   declare_outputs(operation, mode == OperationMode::kRecall);
   if (mode == OperationMode::kRecall) {
@@ -179,11 +180,26 @@ void OperationEmitter::recall(const Statement& statement, const std::string& ite
   text_.close();
 }
 
+std::string OperationEmitter::key_of(const Statement& statement) {
+  std::string key;
+  for (const ir::Expr& value : scope_.marks.of(statement).lane_key)
+    key += (key.empty() ? "" : ", ") + boxed(expressions_.emit(value), value.type);
+  return key;
+}
+
+void OperationEmitter::tell(const Statement& statement) {
+  text_.open("if (run.keys != nullptr)");
+  const std::string key = key_of(statement);
+  text_.fail_if(
+      fmt::format("!run.keys->tell(OperationId{{{}}}, std::initializer_list<Value>{{{}}})",
+                  statement.operation.value, key),
+      fmt::format("end_outside_hint(run, {{{}, {}}})", statement.where.line, statement.where.column));
+  text_.close();
+}
+
 void OperationEmitter::locate(const Statement& statement, const std::string& iteration) {
   const ir::StatementMark& mark = scope_.marks.of(statement);
-  std::string key;
-  for (const ir::Expr& value : mark.lane_key)
-    key += (key.empty() ? "" : ", ") + boxed(expressions_.emit(value), value.type);
+  const std::string key = key_of(statement);
   text_.line("run.locate->locate(OperationId{{{}}}, {}, {}, std::initializer_list<Value>{{{}}});",
              statement.operation.value, mark.access, iteration, key);
 }

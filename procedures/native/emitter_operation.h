@@ -45,6 +45,8 @@ class OperationEmitter {
   void store_parts(const ir::Operation& operation, const std::vector<Operand>& values);
   void store_indexed(const ir::Operation& operation, const std::vector<Operand>& values);
   void locate(const ir::Statement& statement, const std::string& iteration);
+  void tell(const ir::Statement& statement);
+  std::string key_of(const ir::Statement& statement);
   void recall(const ir::Statement& statement, const std::string& iteration);
   void record(const ir::Operation& operation, const std::string& iteration);
   void check_into(const ir::Operation& operation);

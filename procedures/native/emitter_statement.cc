@@ -24,6 +24,7 @@ void StatementEmitter::comment(const Statement& statement) {
   const ir::OperationMode mode = scope_.marks.of(statement).mode;
   const char* treated = mode == ir::OperationMode::kRecall   ? "recalled: "
                         : mode == ir::OperationMode::kLocate ? "located: "
+                        : mode == ir::OperationMode::kTell   ? "its key is told: "
                                                              : "";
   text_.line("// line {}: {}{}", statement.where.line, treated, sql);
 }
@@ -71,7 +72,8 @@ void StatementEmitter::emit(const Statement& statement) {
     case StatementKind::kTry:
       break;  // its procedure is interpreted
     case StatementKind::kOperation:
-      if (scope_.marks.of(statement).mode != ir::OperationMode::kLocate) {
+      if (const ir::OperationMode mode = scope_.marks.of(statement).mode;
+          mode != ir::OperationMode::kLocate && mode != ir::OperationMode::kTell) {
         scope_.where = place_literal(scope_.procedure.operations[statement.operation.value].where);
       }
       return operations_.emit(statement, iteration());

@@ -106,6 +106,12 @@ inline bool is_stopped(NativeRun& run) {
   return false;
 }
 
+// Ends the run for a key that NativeRun::keys has refused.
+[[gnu::cold, gnu::noinline]] inline bool end_outside_hint(NativeRun& run, SourceLocation where) {
+  *run.outcome = {Outcome::Kind::kOutsideHint, "", "", where};
+  return false;
+}
+
 // ---- types, for the functions that take one ----
 
 constexpr Type plain_type(TypeKind kind) {

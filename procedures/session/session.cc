@@ -50,6 +50,7 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
   const bool logs_call =
       (logged_as_ == LoggedAs::kContent || is_chosen_) && holds_calls(database_.record_content());
   if (procedure.writes && logs_call) encode_call(program_, call, payload_);
+  call_bytes_ = payload_.size();
   if (payload_.size() > kMaxPayloadBytes) {
     return refuse(
         fmt::format("a call of {} with these arguments takes {} bytes of log, and a record holds {}",
@@ -81,6 +82,13 @@ CallResult Session::run(const Call& clients, LoggedAs logged_as, StopRequest* st
   result.status = CallResult::Status::kGaveUp;
   result.message = message_;
   return result;
+}
+
+// Hints are for logs of calls alone, as a record with images has no need of them.
+const ToldProcedure* Session::told(const ir::Procedure& procedure) const {
+  if (options_.told.empty() || !options_.told[procedure.id.value].has_hints()) return nullptr;
+  const bool is_call = call_bytes_ > 0 && database_.record_content() == RecordContent::kCommand;
+  return is_call ? &options_.told[procedure.id.value] : nullptr;
 }
 
 bool Session::draw_ad_hoc() {
@@ -133,9 +141,16 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   notices_.clear();
   request.notices = &notices_;
   request.sequences = &sequences_;
+  const ToldProcedure* const tells = told(procedure);
+  if (tells != nullptr) {
+    notes_of_keys_.begin(*tells);
+    request.body = tells->body;
+    request.keys = &notes_of_keys_;
+  }
   const Outcome outcome = interpreter_.run(request);
   switch (outcome.kind) {
     case Outcome::Kind::kCompleted:
+      if (tells != nullptr) add_hint();
       return commit(procedure, result);
     case Outcome::Kind::kRaised:
       // Another transaction draws from the same sequence.
@@ -147,6 +162,8 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
     case Outcome::Kind::kConflict:
       transaction_.abort();
       return Attempt::kConflict;
+    case Outcome::Kind::kOutsideHint:
+      break;
     case Outcome::Kind::kStopped:
       transaction_.abort();
       result.status = CallResult::Status::kStopped;
@@ -161,6 +178,11 @@ Session::Attempt Session::attempt(const ir::Procedure& procedure, const Call& ca
   }
   CHECK(false && "a kind of outcome");
   return Attempt::kDone;
+}
+
+void Session::add_hint() {
+  payload_.resize(call_bytes_);
+  if (call_bytes_ + kMostHintBytes <= kMaxPayloadBytes) notes_of_keys_.encode(payload_);
 }
 
 // The rows of the sample are taken while the transaction runs: they show what it will have changed.
@@ -198,10 +220,16 @@ Session::Attempt Session::commit(const ir::Procedure& procedure, CallResult& res
   if (committed.wrote) {
     ++counters_.logged;
     counters_.ad_hoc += logged_as_ == LoggedAs::kAdHoc ? 1 : 0;
-    if (logged_as_ == LoggedAs::kContent) counters_.payload_bytes += payload_.size();
+    if (logged_as_ == LoggedAs::kContent) count_logged_call();
     if (is_chosen_) ++chosen_[procedure.id.value];
   }
   return Attempt::kDone;
+}
+
+void Session::count_logged_call() {
+  counters_.payload_bytes += payload_.size();
+  counters_.hinted += payload_.size() > call_bytes_ ? 1 : 0;
+  counters_.hint_bytes += payload_.size() - call_bytes_;
 }
 
 Session::Attempt Session::roll_back(const Outcome& outcome, CallResult& result) {

@@ -65,6 +65,8 @@ struct SessionCounters {
   uint64_t logged = 0;
   uint64_t ad_hoc = 0;         // of those that were logged, by their rows alone
   uint64_t payload_bytes = 0;  // of logged calls
+  uint64_t hinted = 0;         // of these, that have a hint
+  uint64_t hint_bytes = 0;
 };
 
 // The record of a call's transaction in a log that holds calls.
@@ -84,6 +86,9 @@ struct SessionOptions {
   // Which procedures' calls are logged by their rows from now on; nullptr: none beyond what is said above.
   // The log's records are calls (RecordContent::kCommand). It outlives the session.
   CallChoices* choices = nullptr;
+  // By procedure: the bodies that tell keys, and so give the records of a log of calls hints; empty: no
+  // record has one. The machine code is that of these bodies. They outlive the session.
+  std::span<const ToldProcedure> told{};
   // What the client's other sessions have drawn from sequences, too; nullptr: there are none. It outlives the
   // session.
   LastDrawn* last_drawn = nullptr;
@@ -116,6 +121,8 @@ class Session {
   enum class Attempt { kDone, kConflict, kAsCall /* run it again, and log the call */ };
 
   bool draw_ad_hoc();
+  // Returns the procedure's body that tells keys; nullptr if the call's record has no hint.
+  const ToldProcedure* told(const ir::Procedure& procedure) const;
   void choose_record(const ir::Procedure& procedure, LoggedAs logged_as);
   CommitOutcome commit_sampled(const ir::Procedure& procedure);
   CommitOutcome commit_as_chosen() {
@@ -125,6 +132,8 @@ class Session {
 
   const Call& with_call_time(const Call& call);
   void prefetch(const Call& call);
+  void add_hint();
+  void count_logged_call();
   CallResult refuse(std::string message, std::string_view sqlstate = {});
   Attempt attempt(const ir::Procedure& procedure, const Call& call, CallResult& result);
   Attempt commit(const ir::Procedure& procedure, CallResult& result);
@@ -148,6 +157,8 @@ class Session {
   std::vector<uint64_t> chosen_;  // by procedure, where there are choices: calls that were logged so
   StopRequest* stop_ = nullptr;
   ByteBuffer payload_;
+  size_t call_bytes_ = 0;  // of payload_, without the hint
+  HintNotes notes_of_keys_;
   ByteBuffer rows_;  // of a sample
   std::string message_;
   Notices notices_;

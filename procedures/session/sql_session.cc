@@ -338,6 +338,8 @@ SqlSession::Ran SqlSession::ended(const Outcome& outcome, StatementResult& failu
       return Ran::kFailed;
     case Outcome::Kind::kOutOfMemory:
       break;
+    case Outcome::Kind::kOutsideHint:
+      CHECK(false && "no key is checked where none is told");
   }
   transaction_.abort();
   failure = StatementResult::failure(sqlstate::kOutOfMemory,
