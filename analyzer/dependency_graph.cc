@@ -329,7 +329,7 @@ class Analyzer {
       slice.located = plans[i]->located();
       slice.iterations_independent = plans[i]->iterations_independent();
       for (std::vector<OperationId>& part : plans[i]->parts()) {
-        ir::MarkedBody body = SlicePlan(analysis(local.procedure), part).body(recorded);
+        ir::MarkedBody body = plans[i]->part_body(part, recorded);
         slice.parts.push_back({std::move(part), std::move(body)});
       }
     }

@@ -54,6 +54,11 @@ struct LocatedAccess {
   // By way: which rows it touches does not follow from the way's columns, or it moves rows between lanes. Its
   // piece concerns all of the block's lanes.
   std::vector<bool> is_wide;
+  // By way: the same for a call whose record has a hint of the operation (told_key(), lane_plan.h).
+  std::vector<bool> is_wide_hinted{};
+  // Where these differ: the operation under whose number the hint stands, and the columns of its keys.
+  OperationId hint{};
+  std::vector<ColumnId> hint_columns{};
 };
 
 struct SliceEdge {
@@ -80,7 +85,8 @@ struct Slice {
   std::vector<OperationId> replayed;
   bool is_replayed() const { return !replayed.empty(); }
 
-  // The body that replay runs against LocalGraph::replay; its marks say how it treats each operation.
+  // The body that replay runs against LocalGraph::replay; its marks say how it treats each operation. Where
+  // hints say the lanes of an access (LocatedAccess::hint), it tells the key before.
   ir::MarkedBody body;
   // Dispatch runs it to learn the lanes: operations of the slice are marked kLocate, one for each access
   // to a table whose rows are spread over lanes, with one value of the lane key for each of
@@ -135,12 +141,16 @@ struct LaneTable {
   std::vector<std::vector<ColumnId>> finer;
   // Where `columns` are none: each column that could cut the table.
   std::vector<LostColumn> lost;
+  // How many of the last of `finer` are there because hints let accesses follow them that are wide without.
+  size_t by_hint = 0;
   // The block only inserts, into a table without a unique key: nothing orders the rows, any lane will do, and
   // locate bodies do not report them.
   bool any_lane = false;
 
   // Way 0 is `columns`, then come the finer ones.
   size_t ways() const { return 1 + finer.size(); }
+  // They come first, and need no hints.
+  size_t plain_ways() const { return ways() - by_hint; }
   const std::vector<ColumnId>& way(size_t number) const { return number == 0 ? columns : finer[number - 1]; }
 };
 

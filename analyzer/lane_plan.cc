@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/expressions.h"
+#include "procedures/interpreter/call_hints.h"
+
 namespace mneme {
 namespace {
 
@@ -30,7 +33,40 @@ bool writes(const AccessSite& site) {
   return site.what->kind != OperationKind::kSelect && site.access == 0;
 }
 
+bool can_be_told(const Type& type) {
+  return !type.is_array &&
+         (type.is_string() || type.is_integer() || type.kind == TypeKind::kBoolean ||
+          type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kDate || type.kind == TypeKind::kTime);
+}
+
+// Without the number that it stands under.
+std::optional<ToldKey> key_of(const Catalog& catalog, const ir::Operation& operation) {
+  if (operation.access.empty() || operation.any_query) return std::nullopt;
+  const TableDefinition& table = catalog.table(operation.access[0].table);
+  if (!table.primary_key) return std::nullopt;
+  const std::map<ColumnId, ir::Expr> fixed = fixed_columns(catalog, operation, 0);
+  ToldKey key;
+  for (const ColumnId column : catalog.index(*table.primary_key).columns) {
+    const auto found = fixed.find(column);
+    if (found == fixed.end() || !can_be_told(table.column(column).type) || uses_columns(found->second) ||
+        !cannot_fail(found->second))
+      continue;
+    key.columns.push_back(column);
+    key.values.push_back(found->second);
+  }
+  if (key.columns.empty() || key.columns.size() > kMostHintColumns) return std::nullopt;
+  return key;
+}
+
 constexpr size_t kMostFinerWays = 3;
+constexpr size_t kMostWaysByHint = 2;
+
+enum class Hints : bool { kNone, kUsed };
+
+bool knows(const AccessSite& site, ColumnId column, Hints hints) {
+  return site.keys.contains(column) ||
+         (hints == Hints::kUsed && std::ranges::count(site.hint_columns, column) > 0);
+}
 
 bool is_moved_by(const IndexDefinition& index, const ir::Operation& operation) {
   const std::set<ColumnId> assigned = assigned_columns(operation);
@@ -39,10 +75,14 @@ bool is_moved_by(const IndexDefinition& index, const ir::Operation& operation) {
 
 // Whether the rows that the access touches lie in other lanes than the way's columns say, or their unique
 // keys may go to rows that do.
-bool is_wide(const Catalog& catalog, const AccessSite& site, const std::vector<ColumnId>& way) {
-  const bool knows_all =
-      std::ranges::all_of(way, [&](ColumnId column) { return site.keys.contains(column); });
-  if (!knows_all) return true;
+bool is_wide(const Catalog& catalog, const AccessSite& site, const std::vector<ColumnId>& way, Hints hints) {
+  // A hint has whole keys: it does not mix with what is known without.
+  const bool follows =
+      std::ranges::all_of(way, [&](ColumnId column) { return knows(site, column, Hints::kNone); }) ||
+      (hints == Hints::kUsed && std::ranges::all_of(way, [&](ColumnId column) {
+         return std::ranges::count(site.hint_columns, column) > 0;
+       }));
+  if (!follows) return true;
   if (!writes(site)) return false;
   const std::set<ColumnId> assigned = assigned_columns(*site.what);
   if (std::ranges::any_of(way, [&](ColumnId column) { return assigned.contains(column); })) return true;
@@ -75,7 +115,12 @@ class TableLanes {
     for (IndexId index : table_.indexes) keep_unique_keys_together(catalog_.index(index), candidates);
     lanes.columns = way_of(candidates);
     if (lanes.columns.empty()) lanes.lost = losses();
-    add_finer(lanes);
+    add_finer(lanes, Hints::kNone, kMostFinerWays);
+    if (lanes.columns.empty()) {
+      const size_t plain = lanes.finer.size();
+      add_finer(lanes, Hints::kUsed, plain + kMostWaysByHint);
+      lanes.by_hint = lanes.finer.size() - plain;
+    }
     return lanes;
   }
 
@@ -92,20 +137,27 @@ class TableLanes {
     return way;
   }
 
-  // What single accesses fix; of several ways those that the most accesses follow.
-  void add_finer(LaneTable& lanes) const {
+  // What single accesses fix; of several ways those that the most accesses follow. With hints, those alone
+  // that some access follows by one, and that are not among them yet.
+  void add_finer(LaneTable& lanes, Hints hints, size_t most_ways) const {
     std::map<std::vector<ColumnId>, size_t> followers;
     for (const AccessSite* site : sites_) {
       std::set<ColumnId> columns;
       for (const auto& [column, value] : site->keys) columns.insert(column);
+      if (hints == Hints::kUsed) columns.insert(site->hint_columns.begin(), site->hint_columns.end());
       const std::vector<ColumnId> way = way_of(columns);
-      if (way.size() > lanes.columns.size()) followers.emplace(way, 0);
+      if (way.size() > lanes.columns.size() && std::ranges::count(lanes.finer, way) == 0)
+        followers.emplace(way, 0);
     }
+    const auto count_by = [&](const std::vector<ColumnId>& way, Hints with) {
+      return static_cast<size_t>(std::ranges::count_if(
+          sites_, [&](const AccessSite* site) { return !is_wide(catalog_, *site, way, with); }));
+    };
     for (auto& [way, count] : followers) {
-      count = static_cast<size_t>(std::ranges::count_if(
-          sites_, [&](const AccessSite* site) { return !is_wide(catalog_, *site, way); }));
+      count = count_by(way, hints);
+      if (hints == Hints::kUsed && count == count_by(way, Hints::kNone)) count = 0;
     }
-    while (lanes.finer.size() < kMostFinerWays) {
+    while (lanes.finer.size() < most_ways) {
       const auto most =
           std::ranges::max_element(followers, {}, [](const auto& entry) { return entry.second; });
       if (most == followers.end() || most->second == 0) return;
@@ -140,7 +192,9 @@ class TableLanes {
       if (site->keys.contains(column)) continue;
       if (fixed_columns(catalog_, *site->what, site->access).contains(column)) {
         loss.reason = fmt::format("line {} takes its value from what the slice itself reads", loss.line);
-        loss.advice = "a parameter would be known";
+        const bool is_told = std::ranges::count(site->hint_columns, column) > 0;
+        loss.advice =
+            is_told ? "a hint says it, and a parameter would be known" : "a parameter would be known";
       } else {
         loss.reason = fmt::format("line {} does not say which", loss.line);
         loss.advice = fmt::format("WHERE {} = ... would, by an index that begins with it", loss.column);
@@ -199,7 +253,16 @@ LocateSite locate_site(const Catalog& catalog, const LaneTable& lanes, const Acc
   LocateSite located{{site.operation, site.access, site.table, {}, {}}, site.at, {}};
   LocatedAccess& access = located.access;
   for (size_t w = 0; w < lanes.ways(); ++w) {
-    access.is_wide.push_back(w > 0 && is_wide(catalog, site, lanes.way(w)));
+    access.is_wide.push_back(w > 0 && is_wide(catalog, site, lanes.way(w), Hints::kNone));
+    // Where every access says some columns, the run notes no keys.
+    const bool may_hint = w > 0 && lanes.columns.empty();
+    access.is_wide_hinted.push_back(may_hint ? is_wide(catalog, site, lanes.way(w), Hints::kUsed)
+                                             : access.is_wide.back());
+    if (access.is_wide_hinted != access.is_wide) {
+      access.hint = site.hint;
+      access.hint_columns = site.hint_columns;
+      located.told = site.told;
+    }
     for (const ColumnId column : lanes.way(w)) {
       if (!site.keys.contains(column) || std::ranges::count(access.columns, column) > 0) continue;
       access.columns.push_back(column);
@@ -230,6 +293,35 @@ std::map<ColumnId, ir::Expr> fixed_columns(const Catalog& catalog, const ir::Ope
     return !same_bits(table.column(entry.first).type, entry.second.type);
   });
   return fixed;
+}
+
+std::optional<ToldKey> told_key(const Catalog& catalog, const ir::Procedure& procedure,
+                                OperationId operation) {
+  const ir::Operation& what = procedure.operations[operation.value];
+  std::optional<ToldKey> key = key_of(catalog, what);
+  if (!key) return key;
+  key->hint = operation;
+  for (const ir::Operation& other : procedure.operations) {
+    if (other.id >= operation) break;
+    if (other.access.empty() || other.access[0].table != what.access[0].table) continue;
+    const std::optional<ToldKey> its = key_of(catalog, other);
+    if (!its || its->columns != key->columns ||
+        !std::ranges::equal(its->values, key->values, same_expression))
+      continue;
+    key->hint = other.id;
+    break;
+  }
+  return key;
+}
+
+ir::Statement tell_statement(const ir::Statement& statement, OperationId hint,
+                             const std::vector<ir::Expr>& values, ir::MarkedBody& body) {
+  ir::Statement tell;
+  tell.kind = ir::StatementKind::kOperation;
+  tell.where = statement.where;
+  tell.operation = hint;
+  body.mark(tell, {.mode = ir::OperationMode::kTell, .lane_key = values});
+  return tell;
 }
 
 std::vector<LaneTable> lane_tables(const Catalog& catalog, std::span<const AccessSite> sites) {

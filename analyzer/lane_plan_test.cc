@@ -86,6 +86,10 @@ constexpr LaneCase kLaneCases[] = {
      "y := p; SELECT v INTO x FROM a WHERE id = p; IF q > 0 THEN y := q; END IF; UPDATE a SET v = x WHERE id "
      "= y;",
      "a(id)"},
+    {"by_a_hint_alone", "SELECT sum(v) INTO x FROM a WHERE id > p; UPDATE a SET v = 1 WHERE id = x;",
+     "a(|id)"},
+    {"no_hint_where_columns_are_known_everywhere",
+     "SELECT sum(v) INTO x FROM d WHERE x1 = p; UPDATE d SET v = 1 WHERE x1 = p AND x2 = x;", "d(x1)"},
     {"assigned", "UPDATE d SET x2 = x2 + 1 WHERE x1 = p AND x2 = q;", "d(x1)"},
     {"assigned_whole_key", "UPDATE a SET id = id + 1 WHERE id = p;", "a()"},
     {"several_values", "UPDATE d SET v = 1 WHERE x1 = p AND x2 IN (p, q);", "d(x1)"},
@@ -137,8 +141,10 @@ TEST(LaneLosses, AreNamedWithTheirLines) {
   EXPECT_EQ(lost("UPDATE a SET v = p WHERE id = q;\nUPDATE a SET v = v * 2 WHERE id > p;"),
             "id: statement 2 does not say which; WHERE id = ... would, by an index that begins with it");
   EXPECT_EQ(lost("UPDATE a SET id = id + 1 WHERE id = p;"), "id: statement 1 assigns it");
-  EXPECT_EQ(lost("SELECT v INTO x FROM a WHERE id = p;\nUPDATE a SET v = 1 WHERE id = x;"),
-            "id: statement 2 takes its value from what the slice itself reads; a parameter would be known");
+  EXPECT_EQ(
+      lost("SELECT v INTO x FROM a WHERE id = p;\nUPDATE a SET v = 1 WHERE id = x;"),
+      "id: statement 2 takes its value from what the slice itself reads; a hint says it, and a parameter "
+      "would be known");
   EXPECT_EQ(lost("DELETE FROM u WHERE id = p;\nINSERT INTO u VALUES (p, q);"),
             "id: unique keys of u_by_k, which do without it, change hands");
 }
@@ -165,6 +171,43 @@ TEST(LaneWays, WideAccessesAreThoseThatTheWayDoesNotServe) {
   EXPECT_EQ(
       wide("UPDATE u SET id = id WHERE k = p; INSERT INTO u VALUES (p, q); DELETE FROM u WHERE id = p;"),
       "w-w");
+}
+
+// What a hint says is not wide for a call that has one: keys that the slice itself finds, if expressions that
+// cannot fail give them, of accesses that do not move rows. It stands under the first operation of that key.
+TEST(LaneWays, HintsNarrowAccessesWhoseKeysTheSliceFinds) {
+  const auto narrowed = [](const std::string& body) {
+    const auto program = compile_or_die(std::string(kLaneSchema) +
+                                        "CREATE PROCEDURE t(p INT, q INT) LANGUAGE plpgsql AS $$\n"
+                                        "DECLARE x INT; y INT;\nBEGIN\n" +
+                                        body + "\nEND; $$;");
+    const DependencyGraph graph = analyze(*program);
+    std::string text;
+    for (const Slice& slice : graph.local(ProcedureId(0)).slices) {
+      for (const LocatedAccess& access : slice.located) {
+        const bool is_hinted = access.is_wide_hinted != access.is_wide;
+        EXPECT_EQ(is_hinted, access.hint.valid());
+        text += is_hinted ? fmt::format("{}", access.hint.value) : "-";
+      }
+    }
+    return text;
+  };
+  const std::string read = "SELECT v INTO x FROM a WHERE id = p; ";
+  EXPECT_EQ(narrowed(read + "UPDATE a SET v = q WHERE id = x;"), "-1");
+  EXPECT_EQ(narrowed(read + "SELECT v INTO y FROM a WHERE id = x; UPDATE a SET v = y * 2 WHERE id = x;"),
+            "-11");
+  EXPECT_EQ(narrowed(read + "INSERT INTO a VALUES (x, q); DELETE FROM a WHERE id = q;"), "-1-");
+  EXPECT_EQ(narrowed(read + "UPDATE a SET v = q WHERE id = x + 1;"), "--");
+  EXPECT_EQ(narrowed(read + "UPDATE a SET v = q WHERE id > x;"), "--");
+  EXPECT_EQ(narrowed(read + "UPDATE a SET id = q WHERE id = x;"), "--");
+  AnalysisOptions on_demand;
+  on_demand.lanes_from_arguments = true;
+  const auto program = compile_or_die(
+      std::string(kLaneSchema) + "CREATE PROCEDURE t(p INT) LANGUAGE plpgsql AS $$\nDECLARE x INT;\nBEGIN\n" +
+      read + "UPDATE a SET v = p WHERE id = x;\nEND; $$;");
+  for (const Slice& slice : analyze(*program, on_demand).local(ProcedureId(0)).slices) {
+    for (const LocatedAccess& access : slice.located) EXPECT_FALSE(access.hint.valid());
+  }
 }
 
 struct PartCase {

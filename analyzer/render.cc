@@ -37,15 +37,18 @@ std::vector<std::string> names_of(const TableDefinition& table, const std::vecto
   return names;
 }
 
-// Returns the accesses that concern all lanes if the table's rows are put into lanes in this way:
-// "interest (line 5)".
+enum class Wide : bool { kAlways, kWithoutHint };
+
+// Returns the accesses that concern all lanes if the table's rows are put into lanes in this way, always, or
+// for a call whose record has no hint: "interest (line 5)".
 std::vector<std::string> wide_accesses(const Program& program, const DependencyGraph& graph,
-                                       const Block& block, TableId table, size_t way) {
+                                       const Block& block, TableId table, size_t way, Wide wide) {
   std::vector<std::string> accesses;
   for (const BlockMember& member : block.members) {
     const ir::Procedure& procedure = program.procedure(member.procedure);
     for (const LocatedAccess& access : graph.local(member.procedure).slices[member.slice.value].located) {
       if (access.table != table || !access.is_wide[way]) continue;
+      if (access.is_wide_hinted[way] != (wide == Wide::kAlways)) continue;
       const uint32_t line = procedure.operations[access.operation.value].where.line;
       std::string text = fmt::format("{} (line {})", procedure.name, line);
       if (!std::ranges::count(accesses, text)) accesses.push_back(std::move(text));
@@ -55,7 +58,8 @@ std::vector<std::string> wide_accesses(const Program& program, const DependencyG
 }
 
 // "district by d_w_id, d_id", "history in any lane", "stats in one lane (id: line 3 assigns it)", "account in
-// one lane (...), or by id with interest (line 5) in all lanes".
+// one lane (...), or by id with interest (line 5) in all lanes", "... or by id with visit (line 3) by its
+// hint".
 std::string lanes_of(const Program& program, const DependencyGraph& graph, const Block& block,
                      const LaneTable& lanes) {
   const TableDefinition& table = program.catalog.table(lanes.table);
@@ -65,8 +69,12 @@ std::string lanes_of(const Program& program, const DependencyGraph& graph, const
                                                          fmt::join(names_of(table, lanes.columns), ", "));
   if (!lanes.lost.empty()) text += fmt::format(" ({})", fmt::join(lost_texts(lanes), "; "));
   for (size_t way = 1; way < lanes.ways(); ++way) {
-    text += fmt::format(", or by {} with {} in all lanes", fmt::join(names_of(table, lanes.way(way)), ", "),
-                        fmt::join(wide_accesses(program, graph, block, lanes.table, way), " and "));
+    const auto wide = wide_accesses(program, graph, block, lanes.table, way, Wide::kAlways);
+    const auto hinted = wide_accesses(program, graph, block, lanes.table, way, Wide::kWithoutHint);
+    text += fmt::format(", or by {} with ", fmt::join(names_of(table, lanes.way(way)), ", "));
+    if (!wide.empty()) text += fmt::format("{} in all lanes", fmt::join(wide, " and "));
+    if (!hinted.empty())
+      text += fmt::format("{}{} by its hint", wide.empty() ? "" : " and ", fmt::join(hinted, " and "));
   }
   return text;
 }
@@ -268,7 +276,8 @@ nlohmann::ordered_json json_of(const Program& program, const DependencyGraph& gr
     Json finer = Json::array();
     for (size_t way = 1; lanes != nullptr && way < lanes->ways(); ++way) {
       finer.push_back({{"lane_columns", names_of(table, lanes->way(way))},
-                       {"in_all_lanes", wide_accesses(program, graph, block, id, way)}});
+                       {"in_all_lanes", wide_accesses(program, graph, block, id, way, Wide::kAlways)},
+                       {"by_hint", wide_accesses(program, graph, block, id, way, Wide::kWithoutHint)}});
     }
     tables.push_back(
         {{"name", table.name},

@@ -131,6 +131,15 @@ std::vector<AccessSite> SlicePlan::access_sites(const Catalog& catalog) const {
       site = {id, i, at, operation.access[i].table, &operation, fixed_columns(catalog, operation, i)};
       // A join's inner table is not looked at where the outer one has no rows, nor is any by LIMIT 0.
       const bool is_looked_at = i == 0 && !operation.limit && runs_surely(at);
+      // Analysis for a database that opens first numbers its operations anew: the log's hints are not for
+      // these.
+      if (!known_.from_arguments) {
+        if (std::optional<ToldKey> told = told_key(catalog, analysis_.procedure(), id); told && i == 0) {
+          site.hint = told->hint;
+          site.hint_columns = std::move(told->columns);
+          site.told = std::move(told->values);
+        }
+      }
       std::erase_if(site.keys, [&](const auto& key) {
         // A key that the row of a join's outer table gives is not known, nor may one be evaluated that could
         // fail where the procedure would not have evaluated it.
@@ -241,11 +250,19 @@ ir::MarkedBody SlicePlan::body(const std::set<OperationId>& recorded) const {
   return body;
 }
 
+ir::MarkedBody SlicePlan::part_body(const std::vector<OperationId>& part,
+                                    const std::set<OperationId>& recorded) const {
+  SlicePlan alone(analysis_, part);
+  alone.sites_ = sites_;
+  return alone.body(recorded);
+}
+
 void SlicePlan::add_kept(const std::vector<Statement>& list, const std::set<OperationId>& recorded,
                          ir::MarkedBody& body, std::vector<Statement>& out) const {
   for (const Statement& statement : list) {
     const StatementId id = table_.id_of(statement);
     if (!kept_[id.value]) continue;
+    add_tell(statement, body, out);
     Statement copy = statement;
     copy.body.clear();
     copy.else_body.clear();
@@ -260,6 +277,16 @@ void SlicePlan::add_kept(const std::vector<Statement>& list, const std::set<Oper
     }
     out.push_back(std::move(copy));
   }
+}
+
+void SlicePlan::add_tell(const Statement& statement, ir::MarkedBody& body,
+                         std::vector<Statement>& out) const {
+  if (!has_operation(statement)) return;
+  const auto site = std::ranges::find_if(sites_, [&](const LocateSite& each) {
+    return each.access.operation == statement.operation && each.access.hint.valid();
+  });
+  if (site == sites_.end()) return;
+  out.push_back(tell_statement(statement, site->access.hint, site->told, body));
 }
 
 ir::MarkedBody SlicePlan::locate_body() const {
@@ -319,6 +346,8 @@ bool SlicePlan::repeats(const Statement& statement, const ir::StatementMark& mar
   return part_of(statement.operation) == part_of(site.access.operation) &&
          former->access.table == site.access.table && former->access.columns == site.access.columns &&
          former->access.is_wide == site.access.is_wide &&
+         former->access.is_wide_hinted == site.access.is_wide_hinted &&
+         former->access.hint == site.access.hint &&
          std::ranges::equal(mark.lane_key, site.key, same_expression);
 }
 

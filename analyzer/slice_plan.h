@@ -39,7 +39,8 @@ class SlicePlan {
   const std::vector<OperationId>& replayed() const { return replayed_; }
   bool iterations_independent() const { return independent_loop_.valid(); }
 
-  // Returns the replayed operations' table accesses, with the key values known before the slice runs.
+  // Returns the replayed operations' table accesses, with the key values known before the slice runs, and
+  // what hints may say where dispatch may use them.
   std::vector<AccessSite> access_sites(const Catalog& catalog) const;
 
   // Sets the accesses that dispatch reports, in program order. Called once the lanes of the slice's block are
@@ -55,6 +56,8 @@ class SlicePlan {
 
   // `recorded`: the operations that other slices recall.
   ir::MarkedBody body(const std::set<OperationId>& recorded) const;
+  // The same for a part of the slice alone.
+  ir::MarkedBody part_body(const std::vector<OperationId>& part, const std::set<OperationId>& recorded) const;
   ir::MarkedBody locate_body() const;
   std::vector<LocatedAccess> located() const;
   // Returns Slice::parts. Called after locate().
@@ -79,6 +82,8 @@ class SlicePlan {
                 ir::MarkedBody& body, std::vector<ir::Statement>& out) const;
   void add_locates(const std::vector<ir::Statement>& list, ir::MarkedBody& body,
                    std::vector<ir::Statement>& out) const;
+  // Before an operation whose lanes a hint may say.
+  void add_tell(const ir::Statement& statement, ir::MarkedBody& body, std::vector<ir::Statement>& out) const;
   void add_locates_at(StatementId at, ir::MarkedBody& body, std::vector<ir::Statement>& out) const;
   bool repeats(const ir::Statement& statement, const ir::StatementMark& mark, const LocateSite& site) const;
   void find_parts();

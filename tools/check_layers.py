@@ -36,7 +36,7 @@ ROOMS = {
     "base": ["", "memory", "file"],
     "logging": ["record", "directory", "buffer", "device", "commit", "nvm", "layout", "reading", "remote", "replicated"],
     "engine": ["schema", "index", "table", "transaction", "checkpoint"],
-    "analyzer": ["rewriting", ""],
+    "analyzer": ["rewriting", "", "hints"],
     "procedures": ["ir", "times", "values", "parser", "typing", "binder", "interpreter", "query", "catalog", "native", "session"],
     "recovery": ["log", "rows", "calls", "adaptive", "demand", "database", "standby"],
     "server": ["protocol", "session", "listener"],
