@@ -142,7 +142,7 @@ void LanePlanner::plan(std::span<const RecordView> records, std::vector<LanePlac
     if (most == 1) continue;
     const bool is_rest = b + 1 == blocks_.size();
     if (!adapts || is_rest) {
-      placement.lanes = most;
+      placement.lanes = block.maps.by_hint && options_.lanes_per_block == 0 ? 1 : most;
       continue;
     }
     estimate.block_work = estimate.block_pieces = 0;

@@ -80,6 +80,8 @@ class LanePlanner {
     bool is_free = false;
     // The map that may serve before it has been observed: every access fixes its columns. None: `maps`.
     uint32_t first = 0;
+    // Every map needs hints: only what has observed them, or says how many lanes there are, takes one.
+    bool by_hint = false;
   };
   // `maps`: one for each of the graph's blocks, and one for the rows that no procedure touches, which are cut
   // as the options say.

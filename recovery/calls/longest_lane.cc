@@ -53,8 +53,8 @@ std::optional<std::string> longest_lane_notice(const DependencyGraph& graph, con
   const Block& block = graph.blocks[static_cast<size_t>(longest - of_graph.begin())];
   std::vector<std::string> reasons;
   for (const LaneTable& lanes : block.lanes) {
-    // With more threads a finer way may pay.
-    if (!lanes.lost.empty() && lanes.finer.empty())
+    // With more threads a finer way may pay, and one by hints if the records have them.
+    if (!lanes.lost.empty() && lanes.plain_ways() == 1)
       reasons.push_back(
           fmt::format("{}: {}", catalog.table(lanes.table).name, fmt::join(lost_texts(lanes), "; ")));
   }

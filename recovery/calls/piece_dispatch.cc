@@ -10,6 +10,7 @@ namespace {
 
 // Maps of a block with several tables of several ways each.
 constexpr size_t kMostMaps = 8;
+constexpr size_t kMostMapsByHint = 4;  // more than these
 // Placements choose powers of two up to here (lane_planner.h, recovery/demand/), or what the options say.
 constexpr uint32_t kMostChosenLanes = 1024;
 // Each so many a batch's transactions are observed.
@@ -61,7 +62,7 @@ LanePlanner PieceDispatch::make_planner() const {
   std::vector<LanePlanner::BlockMaps> blocks;
   for (const LaneMaps& of : maps_) {
     const auto maps = static_cast<uint32_t>(of.maps.size());
-    blocks.push_back({maps, of.is_free, of.first_is_safe ? 0 : maps});
+    blocks.push_back({maps, of.is_free, of.first_is_safe ? 0 : maps, of.all_by_hint});
   }
   return LanePlanner(graph_, std::move(blocks), options_);
 }
@@ -75,17 +76,28 @@ PieceDispatch::LaneMaps PieceDispatch::make_maps(std::span<const LaneTable> tabl
     }
     return false;
   };
-  // As one counts, the first table's way fastest.
-  for (LaneMap map(tables.size(), 0); made.maps.size() < kMostMaps;) {
-    if (tells_rows_apart(map)) {
-      made.first_is_safe |=
-          made.maps.empty() && std::ranges::all_of(map, [](size_t way) { return way == 0; });
-      made.maps.push_back(map);
+  const auto needs_hint = [&](const LaneMap& map) {
+    for (size_t t = 0; t < tables.size(); ++t) {
+      if (map[t] >= tables[t].plain_ways()) return true;
     }
-    size_t t = 0;
-    while (t < map.size() && ++map[t] == tables[t].ways()) map[t++] = 0;
-    if (t == map.size()) break;
-  }
+    return false;
+  };
+  // As one counts, the first table's way fastest: first the maps without ways for hints, then those with.
+  const auto add_maps = [&](bool by_hint, size_t most) {
+    for (LaneMap map(tables.size(), 0); made.maps.size() < most;) {
+      if (tells_rows_apart(map) && needs_hint(map) == by_hint) made.maps.push_back(map);
+      const auto ways = [&](size_t t) { return by_hint ? tables[t].ways() : tables[t].plain_ways(); };
+      size_t t = 0;
+      while (t < map.size() && ++map[t] == ways(t)) map[t++] = 0;
+      if (t == map.size()) break;
+    }
+  };
+  add_maps(false, kMostMaps);
+  const size_t plain = made.maps.size();
+  made.first_is_safe = plain > 0 && std::ranges::all_of(made.maps[0], [](size_t way) { return way == 0; });
+  if (std::ranges::any_of(tables, [](const LaneTable& table) { return table.by_hint > 0; }))
+    add_maps(true, plain + kMostMapsByHint);
+  made.all_by_hint = plain == 0 && !made.maps.empty();
   return made;
 }
 
@@ -114,13 +126,20 @@ SliceReplay PieceDispatch::prepare(const Block& block, const LocalGraph& local, 
     for (size_t w = 0; w < lanes.table->ways(); ++w) {
       AccessLanes::Way& way = lanes.ways.emplace_back();
       way.is_wide = located.is_wide[w];
-      if (way.is_wide || lanes.table->way(w) == located.columns) continue;
+      way.is_by_hint = way.is_wide && !located.is_wide_hinted[w];
+      if (way.is_wide && !way.is_by_hint) continue;
+      const std::vector<ColumnId>& columns = way.is_by_hint ? located.hint_columns : located.columns;
+      if (lanes.table->way(w) == columns) continue;
       for (const ColumnId column : lanes.table->way(w)) {
-        const auto at = std::ranges::find(located.columns, column);
-        CHECK(at != located.columns.end());
-        way.places.push_back(static_cast<uint32_t>(at - located.columns.begin()));
+        const auto at = std::ranges::find(columns, column);
+        CHECK(at != columns.end());
+        way.places.push_back(static_cast<uint32_t>(at - columns.begin()));
       }
     }
+    lanes.hint = located.hint;
+    const TableDefinition& table = schema_.catalog().table(located.table);
+    for (const ColumnId column : located.hint_columns)
+      lanes.hint_is_text.push_back(table.column(column).type.is_string());
   }
   const auto inserts_freely = [&](OperationId operation) {
     return std::ranges::any_of(replay.lanes[operation.value], [](const AccessLanes& lanes) {
@@ -223,6 +242,9 @@ void PieceLocator::begin(uint32_t block, const LanePlacement& placement) {
 Outcome PieceLocator::run_locate_body(const SliceReplay& slice, const Call& call, uint32_t transaction,
                                       BatchRecording& recording, ReplayThreadId thread) {
   slice_ = &slice;
+  hints_ = call.hints;
+  has_used_hint_ = false;
+  hinted_.clear();
   recording_.bind(recording, transaction, thread);
   if (slice.locate_native != nullptr) {
     const bool located = native_.run(slice.locate_native, slice.local->replay, call.arguments);
@@ -297,7 +319,8 @@ Outcome PieceLocator::dispatch(const SliceReplay& slice, const Call& call, uint3
     }
     return outcome;
   }
-  if (slice.by_iteration && !in_one_lane() && !in_all_lanes()) {
+  // A hint does not say of which iteration a key is.
+  if (slice.by_iteration && !has_used_hint_ && !in_one_lane() && !in_all_lanes()) {
     std::ranges::sort(located_, {}, &Located::part);
     for (const OperationId operation : slice.recorded) {
       recording.reserve_iterations(transaction, operation, located_.back().part + 1, thread);
@@ -391,12 +414,45 @@ void PieceLocator::locate(OperationId operation, uint32_t access, uint32_t itera
   const AccessLanes& lanes = slice_->lanes[operation.value][access];
   CHECK(lanes.table != nullptr);
   const uint32_t part = slice_->parts.empty() ? iteration : slice_->part_of[operation.value];
-  if (!is_sampling_) {
-    located_.push_back({part, lane_of(lanes, placement_.map, *ring_, key)});
-    return;
-  }
+  const CallHint* const hint = hints_.empty() ? nullptr : hint_of(lanes);
+  const bool is_known = hint != nullptr && std::ranges::count(hinted_, operation) > 0;
+  if (hint != nullptr && !is_known) hinted_.push_back(operation);
+  const auto add = [&](size_t map, const LaneRing& ring, std::vector<Located>& located) {
+    if (hint == nullptr || !lanes.ways[dispatch_.maps_[block_].maps[map][lanes.table_number]].is_by_hint)
+      located.push_back({part, lane_of(lanes, map, ring, key)});
+    else if (!is_known)
+      locate_by(*hint, lanes, map, ring, part, located);
+  };
+  if (!is_sampling_) return add(placement_.map, *ring_, located_);
   const LaneRing& ring = dispatch_.ring(kMostLanes);
-  for (size_t m = 0; m < samples_.size(); ++m) sampled_[m].push_back({part, lane_of(lanes, m, ring, key)});
+  for (size_t m = 0; m < samples_.size(); ++m) add(m, ring, sampled_[m]);
+}
+
+// Bytes from disk may be a hint of other columns, whose values must not be taken for these.
+const CallHint* PieceLocator::hint_of(const AccessLanes& access) const {
+  const CallHint* const hint = access.hint.valid() ? find_hint(hints_, access.hint) : nullptr;
+  if (hint == nullptr || hint->keys.empty()) return hint;
+  if (hint->columns != access.hint_is_text.size()) return nullptr;
+  for (size_t c = 0; c < hint->columns; ++c) {
+    if ((hint->keys[c].kind() == Value::Kind::kText) != access.hint_is_text[c]) return nullptr;
+  }
+  return hint;
+}
+
+void PieceLocator::locate_by(const CallHint& hint, const AccessLanes& access, size_t map,
+                             const LaneRing& ring, uint32_t part, std::vector<Located>& located) {
+  const size_t number = dispatch_.maps_[block_].maps[map][access.table_number];
+  const AccessLanes::Way& way = access.ways[number];
+  has_used_hint_ = true;
+  // The piece runs also where the hint says that it will not get here: it refuses itself if it does.
+  if (hint.keys.empty()) located.push_back({part, kAnyLane});
+  for (size_t first = 0; first < hint.keys.size(); first += hint.columns) {
+    const std::span<const Value> key = hint.keys.subspan(first, hint.columns);
+    way_key_.clear();
+    for (size_t c = 0; c < access.table->way(number).size(); ++c)
+      way_key_.push_back(key[way.places.empty() ? c : way.places[c]]);
+    located.push_back({part, dispatch_.lane_of(ring, *access.table, number, way_key_)});
+  }
 }
 
 uint32_t PieceLocator::lane_of(const AccessLanes& lanes, size_t map, const LaneRing& ring,

@@ -10,6 +10,9 @@
 //             that touch the row share a lane, or are wide and stand in all of them. Tables whose lane
 //             columns hold the same values (a warehouse, a district) share lanes.
 // Threads     constant once made; each thread brings its own PieceLocator.
+// Hints       where the slice itself finds a key, the call's hint says it (call_hints.h): the access's lanes
+//             are those of all keys that it has, whichever iteration they are of. What is no hint of such
+//             keys leaves the access wide, and the piece is refused as it tells its key.
 // Source      PACMAN (SIGMOD 2017), sections 4.3.1 and 4.5.
 #pragma once
 
@@ -37,12 +40,17 @@ namespace mneme {
 struct AccessLanes {
   struct Way {
     bool is_wide = false;
+    // Wide for a call without a hint alone: `places` then are of the way's columns in a hint's key.
+    bool is_by_hint = false;
     // Where the way's columns stand among the values that are reported; empty: they are these, in this order.
     std::vector<uint32_t> places;
   };
   const LaneTable* table = nullptr;  // none: they need no lanes
   size_t table_number = 0;           // in Block::lanes
   std::vector<Way> ways;
+  // What the call's hint says of the access stands under this operation (LocatedAccess::hint).
+  OperationId hint;
+  std::vector<bool> hint_is_text;  // by column of the hint's keys
 };
 
 // How replay runs one slice in its block.
@@ -113,6 +121,10 @@ class PieceLocator final : private LocateSink {
   Outcome run_locate_body(const SliceReplay& slice, const Call& call, uint32_t transaction,
                           BatchRecording& recording, ReplayThreadId thread);
   uint32_t lane_of(const AccessLanes& access, size_t map, const LaneRing& ring, std::span<const Value> key);
+  const CallHint* hint_of(const AccessLanes& access) const;
+  // Adds the lanes of all keys of the hint.
+  void locate_by(const CallHint& hint, const AccessLanes& access, size_t map, const LaneRing& ring,
+                 uint32_t part, std::vector<Located>& located);
   static void add_to_sample(LaneSample& sample, std::span<const Located> located);
   bool in_one_lane() const;
   bool in_all_lanes() const;
@@ -125,6 +137,9 @@ class PieceLocator final : private LocateSink {
   Interpreter interpreter_;
   NativeRunner native_;
   const SliceReplay* slice_ = nullptr;
+  std::span<const CallHint> hints_;  // of the call
+  bool has_used_hint_ = false;
+  std::vector<OperationId> hinted_;  // accesses of this run whose lanes a hint has said, in all iterations
   uint32_t block_ = 0;
   LanePlacement placement_;
   const LaneRing* ring_ = nullptr;  // of as many lanes
@@ -193,6 +208,7 @@ class PieceDispatch {
     bool is_free = false;        // nothing orders the pieces
     std::vector<LaneMap> maps;   // none: nothing tells their rows apart, or is_free
     bool first_is_safe = false;  // no access is wide by the first one
+    bool all_by_hint = false;    // each of them takes a way of some table that is there for hints
   };
 
   static LaneMaps make_maps(std::span<const LaneTable> tables);

@@ -241,6 +241,7 @@ bool PieceRunner::run_slice(uint32_t block, ReplayBatch& batch, uint32_t transac
   request.arguments = call.arguments;
   request.rows = &thread.rows;
   request.recording = &thread.recording;
+  request.keys = check_of(call, thread);
   request.only_iteration = part.iteration;
   Outcome outcome = thread.interpreter.run(request);
   if (outcome.completed()) outcome = end_of_run(thread.rows.end_run());
@@ -249,7 +250,8 @@ bool PieceRunner::run_slice(uint32_t block, ReplayBatch& batch, uint32_t transac
 
 bool PieceRunner::run_native(NativeRunFunction unit, const SliceReplay& slice, const LogBatch& batch,
                              uint32_t transaction, std::optional<uint32_t> only_iteration, Thread& thread) {
-  if (!thread.native.run(unit, slice.local->replay, batch.call(transaction).arguments, only_iteration))
+  const Call& call = batch.call(transaction);
+  if (!thread.native.run(unit, slice.local->replay, call.arguments, only_iteration, check_of(call, thread)))
     return fail(batch, transaction, thread.native.outcome());
   const AccessStatus inserted = thread.rows.end_run();
   return inserted == AccessStatus::kOk || fail(batch, transaction, end_of_run(inserted));

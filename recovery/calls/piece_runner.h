@@ -125,6 +125,7 @@ class PieceRunner {
     Interpreter interpreter;
     NativeRunner native;
     PieceLocator locator;
+    HintCheck hint;
     AskedPieces asked;
     // The look-ups of the pieces that are ready, and where each piece's look-ups begin.
     std::array<RowLookup, Prefetcher::kMaxLookups> lookups;
@@ -150,6 +151,12 @@ class PieceRunner {
                Thread& thread);
   bool check_installed(const LogBatch& batch, uint32_t transaction, const LoggedChange& change,
                        InstallOutcome outcome);
+  // Returns what holds the call's pieces to its hint, or nullptr if it has none.
+  static KeySink* check_of(const Call& call, Thread& thread) {
+    if (call.hints.empty()) return nullptr;
+    thread.hint.use(call.hints);
+    return &thread.hint;
+  }
   bool fail(const LogBatch& batch, uint32_t transaction, const Outcome& outcome);
   Thread& thread_of(ReplayThreadId id) { return **threads_[id.value]; }
 

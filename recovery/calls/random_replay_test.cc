@@ -2,8 +2,9 @@
 // replayed, where the transactions ended. Method: hundreds of programs made at random, half of them of random
 // schemas as well (random_sql.h), half of procedures that flow and jump as no person would write them
 // (random_procedures.h). Each runs random calls once; the log that they leave, with ad-hoc transactions in
-// most, is replayed by CLR, and by CLR-P under every analysis, with each level, size of batch and number of
-// threads in turn, and digests are compared. Batches and windows of the log end anywhere among the calls.
+// most, and hints in half of them, is replayed by CLR, and by CLR-P under every analysis, with each level,
+// size of batch and number of threads in turn, and digests are compared. Batches and windows of the log end
+// anywhere among the calls.
 //
 // The first seed is printed; MNEME_SEED=n runs that one alone.
 #include <fmt/format.h>
@@ -43,15 +44,18 @@ constexpr uint64_t kCombinations = 24;
 struct Totals {
   uint64_t records = 0;
   uint64_t blocks = 0;
+  uint64_t hinted = 0;
 };
 
 void expect_equal_ends(uint64_t seed, Totals& totals) {
   const std::string sql = random_program(seed);
   SCOPED_TRACE(testing::Message() << "MNEME_SEED=" << seed << "\n" << sql);
   ReplayFixture fixture(sql, kTableRows, PageSize::kSmall);
+  fixture.use_hints(seed / 2 % 2 == 0);
   const Digest forward = fixture.run_forward(kCalls, static_cast<uint32_t>(seed), ad_hoc_of(seed));
   totals.records += fixture.records().size();
   totals.blocks += fixture.graph().blocks.size();
+  totals.hinted += fixture.hinted();
   EXPECT_EQ(fixture.replay_serially(replay_options(seed)), forward);
   uint64_t number = seed * 5;  // which has no divisor in common with the combinations
   for (const AnalysisOptions& analysis : every_analysis()) {
@@ -79,6 +83,7 @@ TEST_P(RandomReplay, EndsWhereTheTransactionsEnded) {
   // Among few programs, those in which most calls fail may be many.
   EXPECT_GT(totals.records, programs * kCalls / (programs < 100 ? 10 : 4))
       << "most calls fail, or write nothing: the test proves little";
+  EXPECT_GT(totals.hinted, programs) << "hardly a call has a hint: the test proves little of them";
   EXPECT_GT(totals.blocks, programs * 2) << "the programs are hardly taken apart: the test proves little";
 }
 

@@ -105,6 +105,11 @@ Error replay_error(const ir::Procedure& procedure, Lsn lsn, const Outcome& outco
           "does not fit the checkpoint, or Mneme has a bug; nothing on disk was changed",
           lsn.value, procedure.name, outcome.message, outcome.sqlstate,
           outcome.where.line > 0 ? fmt::format(" at line {}", outcome.where.line) : "");
+    case Outcome::Kind::kOutsideHint:
+      return damaged(
+          "replay stopped at LSN {}: {} touches a row at line {} whose key is not in the record's hint; "
+          "nothing on disk was changed: recover with --scheme clr, which needs no hints",
+          lsn.value, procedure.name, outcome.where.line);
     case Outcome::Kind::kConflict:
     case Outcome::Kind::kStopped:
     case Outcome::Kind::kCompleted:

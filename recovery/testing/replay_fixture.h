@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/dependency_graph.h"
+#include "analyzer/hints/told_procedures.h"
 #include "engine/transaction/digest.h"
 #include "engine/transaction/transaction.h"
 #include "engine/transaction/unlogged_writer.h"
@@ -193,6 +194,11 @@ class ReplayFixture {
     graph_ = std::make_unique<DependencyGraph>(analyze(*program_, options));
   }
 
+  // Calls that run forward from here on have hints in their records, where their procedures tell keys.
+  void use_hints(bool hints) { told_ = hints ? told_procedures(*program_) : std::vector<ToldProcedure>(); }
+  // How many have had one.
+  uint64_t hinted() const { return hinted_; }
+
   const Program& program() const { return *program_; }
   const DependencyGraph& graph() const { return *graph_; }
   // They hold what RecordContent says, but ad-hoc ones rows alone.
@@ -217,6 +223,7 @@ class ReplayFixture {
     Transaction transaction(database, database.worker(WorkerId{0}));
     SequenceDraws draws(database, transaction);
     RandomCalls calls(*program_, seed);
+    HintNotes notes;
     for (uint32_t i = 0; i < count; ++i) {
       if (random() % 100 < ad_hoc.percent) {
         transaction.begin();
@@ -233,6 +240,12 @@ class ReplayFixture {
       transaction.begin();
       RunRequest request = RunRequest::of(procedure, call.arguments, transaction);
       request.sequences = &draws;
+      const bool tells = !told_.empty() && told_[procedure.id.value].has_hints();
+      if (tells) {
+        notes.begin(told_[procedure.id.value]);
+        request.body = told_[procedure.id.value].body;
+        request.keys = &notes;
+      }
       const Outcome outcome = interpreter.run(request);
       if (!outcome.completed()) {
         EXPECT_EQ(outcome.kind, Outcome::Kind::kRaised) << outcome.message;
@@ -240,6 +253,7 @@ class ReplayFixture {
         draws.rolled_back();
         continue;
       }
+      if (tells) hinted_ += notes.encode(payload) > 0 ? 1 : 0;
       const bool is_ad_hoc = random() % 100 < ad_hoc.percent_of_calls || procedure.is_logged_by_rows();
       expect_committed(is_ad_hoc ? transaction.commit_ad_hoc() : transaction.commit(payload.span()));
       draws.committed();
@@ -323,6 +337,8 @@ class ReplayFixture {
   std::unique_ptr<DependencyGraph> graph_;
   const uint32_t rows_;
   const PageSize pages_;
+  std::vector<ToldProcedure> told_;
+  uint64_t hinted_ = 0;
   KeptLog log_;
 };
 

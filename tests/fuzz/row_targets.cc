@@ -10,6 +10,7 @@
 #include "engine/transaction/unlogged_writer.h"
 #include "logging/testing/test_log.h"
 #include "procedures/interpreter/call_codec.h"
+#include "procedures/interpreter/call_hints.h"
 #include "procedures/testing/test_program.h"
 #include "recovery/database/checkpoint_loader.h"
 #include "tests/fuzz/archive.h"
@@ -97,6 +98,7 @@ void hold_call(ByteSpan input) {
   CHECK(checked.ok() || checked.error().message.ends_with("lies outside of the years 1 to 9999"));
   ByteBuffer again;
   encode_call(program(), call, again);
+  encode_hints(call.hints, again);
   CHECK(std::ranges::equal(again.span(), input));
 }
 
@@ -112,6 +114,11 @@ std::vector<Bytes> call_seeds() {
     if (nulls) call.arguments[0] = Argument::of(Value::null());
     ByteBuffer payload;
     encode_call(program(), call, payload);
+    seeds.emplace_back(payload.span().begin(), payload.span().end());
+    const std::array keys = {Value::of_int(3), Value::of_text("name"), Value::of_int(900),
+                             Value::of_text("")};
+    const std::array hints = {CallHint{OperationId{0}, 2, keys}, CallHint{OperationId{1}}};
+    encode_hints(hints, payload);
     seeds.emplace_back(payload.span().begin(), payload.span().end());
   }
   return seeds;
