@@ -127,7 +127,7 @@ struct CrashCommand {
     const Interrupt interrupt;
     for (uint32_t round = 0; round < rounds && !Interrupt::has_come(); ++round) {
       if (round % kRoundsOnOneDirectory == 0) {
-        witness = std::make_unique<Witness>();
+        witness = std::make_unique<Witness>(program->get());
         std::filesystem::remove_all(crashed);
         if (!archive.empty()) std::filesystem::remove_all(archive);
         std::filesystem::copy(loaded, crashed, std::filesystem::copy_options::recursive);

@@ -41,8 +41,9 @@ struct CrashTargetCommand {
     if (!wanted) return wanted.error();
     const Result<Concurrency> kept_apart = concurrency.get();
     if (!kept_apart) return kept_apart.error();
-    Result<WorkloadDatabase> opened = WorkloadDatabase::open(directory, options, *wanted, /*scheme=*/nullptr,
-                                                             /*on_demand=*/std::nullopt, /*quiet=*/true);
+    Result<WorkloadDatabase> opened =
+        WorkloadDatabase::open(directory, options, content.hints == "on", *wanted, /*scheme=*/nullptr,
+                               /*on_demand=*/std::nullopt, /*quiet=*/true);
     if (!opened) return opened.error();
     WorkingDatabase& working = opened->working();
     working.database().set_concurrency(*kept_apart);
@@ -50,6 +51,7 @@ struct CrashTargetCommand {
     const Output output;
     const auto schedule = checkpoints.start(opened->working(), opened->recovered(), &output);
     SessionOptions session{opened->procedures().functions()};
+    session.told = opened->told();
     content.choose(session, device_seed);
     const auto adaptive = content.start_adaptive(working.program(), working.database(), session);
     std::mutex mutex;

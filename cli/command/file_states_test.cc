@@ -262,8 +262,9 @@ class FileStates : public testing::TestWithParam<std::tuple<size_t, End>> {
   }
   // Opens the copy for work, as `run --resume` does, with small segments. Returns the state's digest.
   Result<std::string> work_on_scratch() {
-    Result<WorkloadDatabase> opened = WorkloadDatabase::open(
-        scratch(), database_->layout().log, Execution::kInterpreted, nullptr, std::nullopt, true);
+    Result<WorkloadDatabase> opened =
+        WorkloadDatabase::open(scratch(), database_->layout().log, /*hints=*/false, Execution::kInterpreted,
+                               nullptr, std::nullopt, true);
     if (!opened) return opened.error();
     return digest_of(opened->working().database(), 1).to_string();
   }

@@ -191,12 +191,15 @@ struct InspectCommand {
                      place.file, place.offset, record.lsn.value, what);
     };
     std::string text;
+    std::vector<std::string> hints;
     if (const std::optional<ByteSpan> bytes = call_of(record.kind, record.payload)) {
       arena.reset();
       Call call;
       if (Result<void> decoded = decode_call(program, *bytes, arena, call); !decoded)
         return not_of_this_catalog(decoded.error().message);
       text = print_call(program, call);
+      for (const CallHint& hint : call.hints)
+        hints.push_back(print_hint(program.procedure(call.procedure), hint));
     }
     if (record.kind == RecordKind::kSchema) {
       text.assign(reinterpret_cast<const char*>(record.payload.data()), record.payload.size());
@@ -207,6 +210,7 @@ struct InspectCommand {
                 {"file", place.file},
                 {"offset", place.offset},
                 {"call", text}};
+    if (!hints.empty()) object["hints"] = hints;
     if (const std::optional<LoggedChanges> logged = changes_of(record.kind, record.payload)) {
       const auto changes = print_changes(schema, codec, *logged);
       if (!changes) return not_of_this_catalog("it holds no rows of its tables");

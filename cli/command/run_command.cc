@@ -10,6 +10,7 @@
 #include "cli/command/commands.h"
 #include "cli/measure/adaptive_text.h"
 #include "cli/measure/by_the_book.h"
+#include "cli/measure/conflict_text.h"
 #include "cli/measure/demand_study.h"
 #include "cli/measure/driver.h"
 #include "cli/measure/growth.h"
@@ -163,7 +164,7 @@ struct RunCommand {
     OrderLog order(kFirstLsn);
     database.attach_log(order);
     database.set_concurrency(kept_apart);
-    const CompiledUnits procedures = load_procedures(**program, database.schema(), wanted,
+    const CompiledUnits procedures = load_procedures(**program, {}, database.schema(), wanted,
                                                      {"", {NativeFolders::of_program()}}, output.quiet());
     for (const std::string& notice : procedures.notices()) output.notice(notice);
     return measure(**workload, **program, database, procedures, options, nullptr);
@@ -193,7 +194,7 @@ struct RunCommand {
 
     opened_ns_ = monotonic_ns();
     Result<WorkloadDatabase> opened =
-        resume ? WorkloadDatabase::open(directory, log_options, wanted, scheme_,
+        resume ? WorkloadDatabase::open(directory, log_options, content.hints == "on", wanted, scheme_,
                                         on_demand_ ? std::optional(open.wait_seconds) : std::nullopt,
                                         output.quiet())
                : WorkloadDatabase::create(directory, settings, *content.content(), log_options, wanted,
@@ -230,6 +231,7 @@ struct RunCommand {
     }
     options.terminals = terminals * settings.options.scale;
     options.session.native = procedures.functions();
+    if (durable != nullptr) options.session.told = durable->told();
     if (const auto notice = database.memory_notice()) output.notice(*notice);
     const TouchedAhead touched = touch_ahead.touch(workload, program, database, options, output);
     Progress progress(output.quiet());
@@ -382,6 +384,10 @@ struct RunCommand {
       text += fmt::format("  log: {} in {}, {:.1f} bytes a record, {}", bytes_text(counters.log_bytes),
                           counted(counters.log_records, "record"), bytes_per_record(counters),
                           counted(counters.device.flushes, "flush", "flushes"));
+      if (report.hinted > 0) {
+        text += fmt::format(" ({} with hints of {:.1f} bytes)", thousands(report.hinted),
+                            static_cast<double>(report.hint_bytes) / static_cast<double>(report.hinted));
+      }
       if (flushes.count() > 0) {
         text +=
             fmt::format(" of p50 {}, p99 {}", seconds_text(static_cast<double>(flushes.quantile(0.5)) / 1e9),
@@ -417,24 +423,6 @@ struct RunCommand {
     if (total.aborted > 0) text += fmt::format("  aborted by cause: {}\n", causes_text(total));
     text += fmt::format("  state digest {}\n", state.digest);
     return text;
-  }
-
-  static std::string causes_text(const ProcedureReport& part) {
-    std::vector<std::string> causes;
-    for (size_t i = 0; i < part.conflicts.size(); ++i) {
-      if (part.conflicts[i] == 0) continue;
-      causes.push_back(fmt::format("{} {}", kConflictCauseNames[i], thousands(part.conflicts[i])));
-    }
-    return fmt::format("{}", fmt::join(causes, ", "));
-  }
-
-  // Attempts that met a conflict, and calls that their procedure rolled back.
-  static Json causes_json(const ProcedureReport& part) {
-    Json causes = Json::object();
-    for (size_t i = 0; i < part.conflicts.size(); ++i)
-      causes[std::string(kConflictCauseNames[i])] = part.conflicts[i];
-    causes["rollback"] = part.user_aborts;
-    return causes;
   }
 
   static Json memory_json(const Catalog& catalog, const State& state) {
@@ -500,6 +488,9 @@ struct RunCommand {
         {"log_bytes", counters.log_bytes},
         {"log_records", counters.log_records},
         {"log_bytes_per_txn", bytes_per_record(counters)},
+        {"hints", content.has_hints() ? "on" : "off"},
+        {"hinted_records", report.hinted},
+        {"hint_bytes", report.hint_bytes},
         {"flush_interval_us", flush_interval_us_ ? Json(*flush_interval_us_) : Json()},
         {"device_flushes", counters.device.flushes},
         {"loggers", counters.epochs ? Json(counters.epochs->loggers) : Json()},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/schema/change_codec.h"
+#include "procedures/interpreter/call_codec.h"
 
 namespace mneme {
 
@@ -28,6 +29,19 @@ void Witness::add(ClientJournal journal) {
 
 void Witness::replayed(Lsn lsn, ByteSpan results) {
   replayed_.insert_or_assign(lsn, Bytes(as_text(results)));
+}
+
+// A call has one encoding, so what the record has beyond it is the hint. What is no call stays what it is.
+std::optional<Witness::Bytes> Witness::sent_call(const RecordView& record) const {
+  const std::optional<ByteSpan> logged = call_of(record.kind, record.payload);
+  if (!logged) return std::nullopt;
+  Arena arena;
+  Call call;
+  if (program_ == nullptr || !decode_call(*program_, *logged, arena, call).ok() || call.hints.empty())
+    return Bytes(as_text(*logged));
+  ByteBuffer sent;
+  encode_call(*program_, call, sent);
+  return Bytes(as_text(sent.span()));
 }
 
 Verdict Witness::judge(const LogContents& log) {
@@ -54,9 +68,9 @@ Verdict Witness::judge(const LogContents& log) {
   for (const RecordView& record : log.records) {
     if (record.kind == RecordKind::kSkip) continue;
     lose_until(record.lsn);
-    const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
+    const std::optional<Bytes> call = sent_call(record);
     if (expected != acknowledged_.end() && expected->first == record.lsn) {
-      if (call && expected->second.payload != as_text(*call)) {
+      if (call && expected->second.payload != *call) {
         fault(verdict, verdict.lost,
               fmt::format("the log holds another call at LSN {} than was acknowledged there",
                           record.lsn.value));
@@ -71,7 +85,7 @@ Verdict Witness::judge(const LogContents& log) {
       continue;
     }
     if (settled != settled_.end() && settled->first == record.lsn) {
-      if (settled->second.has_value() != call.has_value() || (call && *settled->second != as_text(*call))) {
+      if (settled->second.has_value() != call.has_value() || (call && *settled->second != *call)) {
         fault(verdict, verdict.lost,
               fmt::format("the log holds something else at LSN {} than it did before", record.lsn.value));
       }
@@ -93,7 +107,7 @@ Verdict Witness::judge(const LogContents& log) {
       }
       continue;
     }
-    const auto sent = unanswered.find(as_text(*call));
+    const auto sent = unanswered.find(*call);
     if (sent == unanswered.end() || sent->second == 0) {
       fault(verdict, verdict.invented,
             fmt::format(
@@ -118,8 +132,7 @@ Verdict Witness::judge(const LogContents& log) {
 void Witness::settle(const LogContents& log) {
   for (const RecordView& record : log.records) {
     if (record.kind == RecordKind::kSkip || acknowledged_.contains(record.lsn)) continue;
-    const std::optional<ByteSpan> call = call_of(record.kind, record.payload);
-    settled_.insert_or_assign(record.lsn, call ? std::optional(Bytes(as_text(*call))) : std::nullopt);
+    settled_.insert_or_assign(record.lsn, sent_call(record));
   }
   unanswered_.clear();
 }

@@ -22,6 +22,7 @@
 
 #include "cli/crash/client_journal.h"
 #include "logging/reading/log_reader.h"
+#include "procedures/binder/program.h"
 
 namespace mneme {
 
@@ -38,6 +39,10 @@ struct Verdict {
 // Over the life of one data directory: crash after crash, all that was ever acknowledged must stay.
 class Witness {
  public:
+  // `program`: of the logged calls, whose records may have hints, which no client sends; nullptr: none has one.
+  // It outlives the witness.
+  explicit Witness(const Program* program = nullptr) : program_(program) {}
+
   // The clients' knowledge when their incarnation had been killed.
   void add(ClientJournal journal);
   // The highest LSN that a client was told of; 0: none.
@@ -56,12 +61,15 @@ class Witness {
  private:
   using Bytes = std::string;
 
+  // Returns the record's call as its client sent it, or nullopt if the record is of rows.
+  std::optional<Bytes> sent_call(const RecordView& record) const;
   void fault(Verdict& verdict, uint64_t& count, std::string sentence) const;
 
   struct Acknowledged {
     Bytes payload;
     Bytes results;
   };
+  const Program* program_;
   std::map<Lsn, Acknowledged> acknowledged_;
   std::map<Bytes, uint64_t, std::less<>> unanswered_;  // payload -> how often it was sent
   std::map<Lsn, std::optional<Bytes>> settled_;        // nothing: of a record of rows

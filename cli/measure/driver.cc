@@ -75,13 +75,13 @@ class DriverWorker {
     }
     while (!acks_.empty() && await_oldest()) {
     }
-    ad_hoc_ = session_.counters().ad_hoc;
+    logged_ = session_.counters();
   }
 
   const std::optional<Error>& error() const { return error_; }
   CallTally& tally() { return tally_; }
   Lsn acknowledged() const { return acknowledged_; }
-  uint64_t ad_hoc() const { return ad_hoc_; }
+  const SessionCounters& logged() const { return logged_; }
 
  private:
   // kNever: the run has ended.
@@ -212,7 +212,7 @@ class DriverWorker {
   Terminals::Due at_terminal_;  // whose call runs
   CallTally tally_;
   Lsn acknowledged_;
-  uint64_t ad_hoc_ = 0;
+  SessionCounters logged_;
   std::optional<Error> error_;
 };
 
@@ -331,7 +331,10 @@ Result<RunReport> drive(const Workload& workload, const Program& program, Databa
     CallTally& tally = (*worker)->tally();
     last_end_ns = std::max(last_end_ns, tally.last_end_ns());
     report.acknowledged = std::max(report.acknowledged, (*worker)->acknowledged());
-    report.ad_hoc += (*worker)->ad_hoc();
+    const SessionCounters& logged = (*worker)->logged();
+    report.ad_hoc += logged.ad_hoc;
+    report.hinted += logged.hinted;
+    report.hint_bytes += logged.hint_bytes;
     for (size_t i = 0; i < report.procedures.size(); ++i) report.procedures[i].add(tally.procedures()[i]);
     report.series.push_back(std::move(tally.series()));
   }

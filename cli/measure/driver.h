@@ -80,6 +80,8 @@ struct RunReport {
   std::vector<uint32_t> cores_kept_off;     // by the workers
   // transactions that were logged by their rows, the warm-up's included
   uint64_t ad_hoc = 0;
+  uint64_t hinted = 0;      // likewise: that were logged by calls with hints
+  uint64_t hint_bytes = 0;  // of these
 
   ProcedureReport total() const;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/hints/told_procedures.h"
 #include "cli/measure/recovery_text.h"
 #include "cli/output/progress.h"
 #include "workloads/shared/load.h"
@@ -58,14 +59,20 @@ Result<void> check_rows_have_names(const Workload& workload, const Program& prog
   return {};
 }
 
+// Empty where no call has a hint.
+std::vector<ToldProcedure> told_if(bool hints, const Program& program) {
+  return hints ? told_procedures(program) : std::vector<ToldProcedure>();
+}
+
 }  // namespace
 
 WorkloadDatabase::WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload,
-                                   WorkingDatabase working, CompiledUnits procedures,
-                                   RecoveryReport recovered)
+                                   WorkingDatabase working, std::vector<ToldProcedure> told,
+                                   CompiledUnits procedures, RecoveryReport recovered)
     : settings_(std::move(settings)),
       workload_(std::move(workload)),
       working_(std::move(working)),
+      told_(std::move(told)),
       procedures_(std::move(procedures)),
       recovered_(std::move(recovered)) {
   incarnation_ = working_.manifest().current().incarnations.back().number - 1;
@@ -99,13 +106,15 @@ Result<WorkloadDatabase> WorkloadDatabase::create(const std::string& directory,
       options);
   if (!created) return created.error();
   WorkingDatabase& working = created->working;
-  CompiledUnits procedures = load_procedures(working.program(), working.database().schema(), execution,
+  std::vector<ToldProcedure> told = told_if(content.hints, working.program());
+  CompiledUnits procedures = load_procedures(working.program(), told, working.database().schema(), execution,
                                              working_folders(directory), quiet);
-  return WorkloadDatabase(settings, *std::move(workload), std::move(working), std::move(procedures), {});
+  return WorkloadDatabase(settings, *std::move(workload), std::move(working), std::move(told),
+                          std::move(procedures), {});
 }
 
 Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, const DurableLogOptions& log,
-                                                Execution execution, const RecoveryScheme* scheme,
+                                                bool hints, Execution execution, const RecoveryScheme* scheme,
                                                 std::optional<double> on_demand, bool quiet) {
   // Before anything is changed: the engine that opens the directory for work must be able to go on.
   const Result<Manifest> manifest = read_manifest(directory);
@@ -127,9 +136,11 @@ Result<WorkloadDatabase> WorkloadDatabase::open(const std::string& directory, co
   if (!opened) return opened.error();
   WorkingDatabase& working = opened->working;
   RETURN_IF_ERROR(check_procedures(**workload, working.program(), directory));
-  CompiledUnits procedures = load_procedures(working.program(), working.database().schema(), execution,
+  const bool is_log_of_calls = working.database().record_content() == RecordContent::kCommand;
+  std::vector<ToldProcedure> told = told_if(hints && is_log_of_calls, working.program());
+  CompiledUnits procedures = load_procedures(working.program(), told, working.database().schema(), execution,
                                              working_folders(directory), quiet);
-  return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(working),
+  return WorkloadDatabase(*std::move(settings), *std::move(workload), std::move(working), std::move(told),
                           std::move(procedures), std::move(opened->report));
 }
 

@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/option/execution_option.h"
@@ -24,8 +26,9 @@ class WorkloadDatabase {
                                          const LogContent& content, const DurableLogOptions& log,
                                          Execution execution, bool quiet);
   // The settings are those that the directory was created with. `scheme`: RecoverOptions has it.
-  // `on_demand`: RecoverOptions::most_bulk_seconds, where the directory is to be opened so.
-  static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log,
+  // `on_demand`: RecoverOptions::most_bulk_seconds, where the directory is to be opened so. `hints`: as
+  // LogContent has it.
+  static Result<WorkloadDatabase> open(const std::string& directory, const DurableLogOptions& log, bool hints,
                                        Execution execution, const RecoveryScheme* scheme,
                                        std::optional<double> on_demand, bool quiet);
 
@@ -33,6 +36,8 @@ class WorkloadDatabase {
   const Workload& workload() const { return *workload_; }
   WorkingDatabase& working() { return working_; }
   const CompiledUnits& procedures() const { return procedures_; }
+  // By procedure: those that tell keys, as the machine code has them; empty: none does.
+  std::span<const ToldProcedure> told() const { return told_; }
   // Sentences for the user, each once: of the log, of recovery, of the procedures' machine code.
   const std::vector<std::string>& notices() const { return notices_; }
   // The report of the recovery that opened the database; empty for a new one.
@@ -42,11 +47,12 @@ class WorkloadDatabase {
 
  private:
   WorkloadDatabase(WorkloadSettings settings, std::unique_ptr<Workload> workload, WorkingDatabase working,
-                   CompiledUnits procedures, RecoveryReport recovered);
+                   std::vector<ToldProcedure> told, CompiledUnits procedures, RecoveryReport recovered);
 
   WorkloadSettings settings_;
   std::unique_ptr<Workload> workload_;
   WorkingDatabase working_;
+  std::vector<ToldProcedure> told_;
   CompiledUnits procedures_;
   RecoveryReport recovered_;
   uint32_t incarnation_ = 0;

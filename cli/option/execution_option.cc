@@ -12,11 +12,12 @@ void ExecutionOption::add_option(CLI::App& command) {
   OptionTaker{command}("--execution", name);
 }
 
-CompiledUnits load_procedures(const Program& program, const Schema& schema, Execution execution,
-                              const NativeFolders& folders, bool quiet) {
+CompiledUnits load_procedures(const Program& program, std::span<const ToldProcedure> told,
+                              const Schema& schema, Execution execution, const NativeFolders& folders,
+                              bool quiet) {
   if (execution == Execution::kInterpreted) return {};
   Progress progress(quiet);
-  return CompiledUnits::load(program, schema, procedure_units(program), folders,
+  return CompiledUnits::load(program, schema, procedure_units(program, told), folders,
                              [&](size_t units) { progress.say(compiling_text(units)); });
 }
 

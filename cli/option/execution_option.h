@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 
 #include "cli/output/output.h"
@@ -18,9 +19,10 @@ struct ExecutionOption {
 };
 
 // The program's procedures as machine code, if that is wanted, with a line of progress while they are
-// compiled.
-CompiledUnits load_procedures(const Program& program, const Schema& schema, Execution execution,
-                              const NativeFolders& folders, bool quiet);
+// compiled. `told`: as procedure_units() has it.
+CompiledUnits load_procedures(const Program& program, std::span<const ToldProcedure> told,
+                              const Schema& schema, Execution execution, const NativeFolders& folders,
+                              bool quiet);
 
 // "compiling 5 procedures ...".
 std::string compiling_text(size_t units);

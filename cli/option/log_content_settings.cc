@@ -21,6 +21,7 @@ void LogContentSettings::add_options(CLI::App& command) {
 void LogContentSettings::add_run_options(CLI::App& command) {
   const OptionTaker take(command);
   take("--log", log);
+  take("--hints", hints);
   take("--replay-cores", replay_cores);
   take("--log-growth", log_growth);
   add_ad_hoc_option(command);
@@ -51,7 +52,7 @@ Result<LogContent> LogContentSettings::content() const {
         "--tuple-image changed: plr, which alone replays --log physical, lets the newest image of a "
         "row win and needs whole ones: leave it out");
   }
-  return LogContent{*records, *image};
+  return LogContent{*records, *image, may_adapt_ && has_hints()};
 }
 
 Result<void> LogContentSettings::keep(const CLI::App& command, const std::string& directory) {
@@ -74,12 +75,21 @@ Result<void> LogContentSettings::keep(const CLI::App& command, const std::string
         directory, name_of(manifest->records));
   }
   RETURN_IF_ERROR(overrule("--tuple-image", tuple_image, name_of(manifest->tuple_image)));
+  RETURN_IF_ERROR(check_hints(command));
   if (const Result<LogContent> checked = content(); !checked) return checked.error();
   return {};
 }
 
+Result<void> LogContentSettings::check_hints(const CLI::App& command) const {
+  const bool is_refused = command.count("--hints") > 0 && !is_adaptive() && log != "command";
+  if (!is_refused) return {};
+  return invalid_argument(
+      "--hints is for calls whose keys replay could not know, and --log {} holds rows: leave one of them out",
+      log);
+}
+
 Result<void> LogContentSettings::check_off(const CLI::App& command) const {
-  for (const char* option : {"--tuple-image", "--adhoc", "--replay-cores", "--log-growth"}) {
+  for (const char* option : {"--tuple-image", "--adhoc", "--hints", "--replay-cores", "--log-growth"}) {
     if (command.count(option) > 0)
       return invalid_argument("{} concerns a log, and --log off keeps none: leave one of them out", option);
   }
@@ -87,6 +97,7 @@ Result<void> LogContentSettings::check_off(const CLI::App& command) const {
 }
 
 Result<void> LogContentSettings::check_adaptive(const CLI::App& command) const {
+  RETURN_IF_ERROR(check_hints(command));
   for (const char* option : {"--replay-cores", "--log-growth"}) {
     if (!is_adaptive() && command.count(option) > 0)
       return invalid_argument("{} is for a log that adapts: give --log adaptive as well", option);
@@ -98,7 +109,7 @@ Result<void> LogContentSettings::check_adaptive(const CLI::App& command) const {
 }
 
 std::vector<std::string> LogContentSettings::run_arguments() const {
-  std::vector<std::string> arguments = {"--adhoc", std::to_string(ad_hoc_percent)};
+  std::vector<std::string> arguments = {"--adhoc", std::to_string(ad_hoc_percent), "--hints", hints};
   if (is_adaptive()) {
     for (const std::string& word :
          {std::string("--log"), log, std::string("--replay-cores"), std::to_string(replay_cores),

@@ -1,8 +1,8 @@
 // LogContentSettings: the options that say what a log's records hold of transactions: --log, --tuple-image,
-// --adhoc, and what --log adaptive goes by.
+// --adhoc, --hints, and what --log adaptive goes by.
 //
 // The first two are settled when a database is made, and kept in its manifest; the share of ad-hoc
-// transactions is a run's. So is --log adaptive: it makes a log of calls, or goes on with one.
+// transactions and the hints are a run's. So is --log adaptive: it makes a log of calls, or goes on with one.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,12 +22,14 @@ namespace mneme {
 struct LogContent {
   RecordContent records = RecordContent::kCommand;
   TupleImage tuple_image = TupleImage::kFull;
+  bool hints = false;  // whether the run's calls are logged with hints (analyzer/hints/told_procedures.h)
 };
 
 struct LogContentSettings {
   std::string log = "command";
   std::string tuple_image = "full";
   uint32_t ad_hoc_percent = 0;
+  std::string hints = "on";
   uint32_t replay_cores;  // --log adaptive: of the recovery that it makes shorter
   double log_growth = AdviserOptions().most_growth;
 
@@ -41,6 +43,8 @@ struct LogContentSettings {
   void add_run_options(CLI::App& command);
   bool is_off() const { return log == "off"; }
   bool is_adaptive() const { return log == "adaptive"; }
+  // Whether calls are logged, and with hints.
+  bool has_hints() const { return hints == "on" && (log == "command" || is_adaptive()); }
   // The content of the log of a database that is to be made. The log must not be off.
   Result<LogContent> content() const;
   // For a database that was made before, whose manifest overrules what was not said: an option that says
@@ -48,7 +52,7 @@ struct LogContentSettings {
   Result<void> keep(const CLI::App& command, const std::string& directory);
   // Fails if an option of the log is given where there is none.
   Result<void> check_off(const CLI::App& command) const;
-  // Fails if an option of --log adaptive is given with another log.
+  // Fails if an option of --log adaptive is given with another log, or --hints with a log of rows.
   Result<void> check_adaptive(const CLI::App& command) const;
   // What add_run_options() takes.
   std::vector<std::string> run_arguments() const;
@@ -62,6 +66,8 @@ struct LogContentSettings {
                                                   SessionOptions& session) const;
 
  private:
+  Result<void> check_hints(const CLI::App& command) const;
+
   bool may_adapt_ = false;  // the command has these options
 };
 

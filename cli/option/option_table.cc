@@ -222,6 +222,11 @@ constexpr OptionRow kTable[] = {
           "changed, "
           "among calls",
           kShown, percent}),
+    rare(one_of(
+        +[]() -> OptionWords {
+          return {{"on", "the record of a call says the keys that replay could not know"}, {"off"}};
+        },
+        {kLogContent, "--hints", "of a log of calls: {}", kShown})),
     rare({kLogContent, "--replay-cores", "of --log adaptive: cores of the recovery that it makes shorter",
           kShown, positive}),
     rare({kLogContent, "--log-growth",
