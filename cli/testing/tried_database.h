@@ -232,8 +232,8 @@ class TriedDatabase {
   }
 
   WorkloadDatabase open(const fs::path& directory) const {
-    return must(WorkloadDatabase::open(directory, layout_.log, Execution::kInterpreted, /*scheme=*/nullptr,
-                                       false, true));
+    return must(WorkloadDatabase::open(directory, layout_.log, /*hints=*/false, Execution::kInterpreted,
+                                       /*scheme=*/nullptr, false, true));
   }
 
   // All are durable when it returns, each by a flush of its own.
