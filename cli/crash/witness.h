@@ -39,8 +39,8 @@ struct Verdict {
 // Over the life of one data directory: crash after crash, all that was ever acknowledged must stay.
 class Witness {
  public:
-  // `program`: of the logged calls, whose records may have hints, which no client sends; nullptr: none has one.
-  // It outlives the witness.
+  // `program`: of the logged calls, whose records may have hints, which no client sends; nullptr: none has
+  // one. It outlives the witness.
   explicit Witness(const Program* program = nullptr) : program_(program) {}
 
   // The clients' knowledge when their incarnation had been killed.

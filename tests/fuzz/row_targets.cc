@@ -21,7 +21,10 @@ namespace mneme::fuzz {
 namespace {
 
 const Program& program() {
-  static const std::unique_ptr<Program> compiled = *compile(test_procedure("n := 0;"), "test.sql");
+  static const std::unique_ptr<Program> compiled =
+      *compile(test_procedure("UPDATE entry SET note = 'x' WHERE account = p_id AND number = 1;\n"
+                              "UPDATE entry SET note = 'y' WHERE account = p_id AND number = 2;"),
+               "test.sql");
   return *compiled;
 }
 
