@@ -187,6 +187,9 @@ Expr bind_rounding(const Signature& signature, std::string_view name, std::vecto
     refuse_as(sqlstate::kNotSupported, where,
               "trunc() of a quoted number is ambiguous to PostgreSQL; write it without quotes");
   }
+  // Numbers of digits are of numerics alone.
+  if (is_unknown(args[0]) && args.size() == 2)
+    args[0] = convert_explicitly(std::move(args[0]), Type{.kind = TypeKind::kDecimal});
   args[0] = to_number(std::move(args[0]), name);
   if (args.size() == 1) {
     if (args[0].type.kind == TypeKind::kDecimal) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace mneme {
@@ -69,6 +70,51 @@ std::string without_ascii_variants(std::string_view text) {
   return changed;
 }
 
+bool is_word(char c) {
+  return is_ascii_digit(c) || is_ascii_letter(c) || c == '_';
+}
+
+// Returns the pattern with RE2's escapes for PostgreSQL's. \m and \M, where a word begins and where it ends,
+// are \b beside what matches a letter of a word; elsewhere they stay, which RE2 refuses.
+std::string with_escapes_of_re2(std::string_view pattern) {
+  std::string written;
+  bool is_behind_word = false;  // what was written last matches a word's letter at its end
+  for (size_t at = 0; at < pattern.size();) {
+    if (pattern[at] == '[') {
+      const size_t end = end_of_bracket(pattern, at);
+      written += pattern.substr(at, end - at);
+      at = end;
+      is_behind_word = false;
+      continue;
+    }
+    if (pattern[at] != '\\' || at + 1 == pattern.size()) {
+      is_behind_word = is_word(pattern[at]) || (pattern[at] == '+' && is_behind_word);
+      written += pattern[at++];
+      continue;
+    }
+    const char escape = pattern[at + 1];
+    at += 2;
+    const std::string_view rest = pattern.substr(at);
+    const bool is_before_word = (!rest.empty() && is_word(rest[0])) || rest.starts_with("\\w");
+    if (escape == 'y' || (escape == 'm' && is_before_word) || (escape == 'M' && is_behind_word)) {
+      written += "\\b";
+    } else if (escape == 'Y') {
+      written += "\\B";
+    } else if (escape == 'Z') {
+      written += "\\z";
+    } else if (escape == 'b') {
+      written += "\\x08";
+    } else if (escape == 'B') {
+      written += "\\\\";
+    } else {
+      written += '\\';
+      written += escape;
+    }
+    is_behind_word = escape == 'w';
+  }
+  return written;
+}
+
 const re2::RE2& compiled(std::string_view pattern, bool any_case, bool longest = false) {
   constexpr size_t kKept = 8;
   thread_local CompiledPattern kept[kKept];
@@ -84,7 +130,7 @@ const re2::RE2& compiled(std::string_view pattern, bool any_case, bool longest =
   options.set_longest_match(longest);
   CompiledPattern& place = kept[next++ % kKept];
   place = {std::string(pattern), any_case, longest,
-           std::make_unique<re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options)};
+           std::make_unique<re2::RE2>(with_escapes_of_re2(pattern), options)};
   return *place.compiled;
 }
 
