@@ -82,8 +82,9 @@ class HashBucket : public NodeLock<2> {
   // have, where these are few, since the processor can't predict which it is.
   uint32_t place_of(const Shape& shape, uint32_t count, const uint64_t* other, uint32_t words) const {
     if constexpr (kWords != 0) {
-      uint32_t matches = uint32_t{1} << count;
       constexpr uint32_t kCapacity = Shape(kWords).capacity();
+      // Places behind the last entry, which may hold what they once had, do not count.
+      uint32_t matches = uint32_t{1} << count;
 #pragma GCC unroll 8
       for (uint32_t i = 0; i < kCapacity; ++i) {
         uint64_t difference = 0;
@@ -91,8 +92,7 @@ class HashBucket : public NodeLock<2> {
           difference |= key(shape, i)[w].load(std::memory_order_acquire) ^ other[w];
         matches |= uint32_t{difference == 0} << i;
       }
-      // A place behind the last entry may hold what it once had.
-      return std::min(static_cast<uint32_t>(std::countr_zero(matches)), count);
+      return static_cast<uint32_t>(std::countr_zero(matches));
     } else {
       uint32_t i = 0;
       while (i < count && !key_is(shape, i, other, words)) ++i;
