@@ -192,8 +192,8 @@ class BtreeIndex final : public Index {
   };
 
   // Looks at the node that was asked for, and asks for the next; false: there is none. A child's address is
-  // only followed once the version has confirmed that it was one: a recycled block may hold rows in its place.
-  // The child itself may be recycled by the next step, but will be some node still.
+  // only followed once the version has confirmed that it was one: a recycled block may hold rows in its
+  // place. The child itself may be recycled by the next step, but will be some node still.
   [[gnu::always_inline]] bool step_ahead(AheadLookup& lookup, AheadPath& path) const {
     const Node node = path.next;
     const uint64_t version = node.version();

@@ -130,8 +130,8 @@ class BtreeNode : public NodeLock<4> {
   void prefetch() const { prefetch_lines(block_, 2 * kCacheLineBytes); }
 
  private:
-  // What is looked for is copied first: behind the node's words, which are loaded in order, the compiler would
-  // load it again for each comparison.
+  // What is looked for is copied first: behind the node's words, which are loaded in order, the compiler
+  // would load it again for each comparison.
   template <bool kOrEqual>
   uint32_t rank(const Shape& shape, uint32_t count, const uint64_t* other) const {
     const auto is_below = [](auto mine, auto limit) { return kOrEqual ? mine <= limit : mine < limit; };
@@ -162,8 +162,8 @@ class BtreeNode : public NodeLock<4> {
     }
   }
 
-  // The processor can predict neither which way a search goes nor how full a node is: so it takes as many steps
-  // each time, and steps without branches.
+  // The processor can predict neither which way a search goes nor how full a node is: so it takes as many
+  // steps each time, and steps without branches.
   template <typename IsBelow>
   static uint32_t search(const Shape& shape, const NodeWord* keys, uint32_t count, IsBelow&& is_below) {
     if (count == 0) return 0;

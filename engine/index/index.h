@@ -155,10 +155,10 @@ class Index {
   // Removes the entry under `key`, if it leads to `row`. `near`: as find()'s `node`.
   virtual bool erase(const uint64_t* key, const Row* row, const NodeVersion& near = {}) = 0;
 
-  // Looks for the rows under these keys (in an ordered index: each under the first key that is not below), all
-  // at once: each look-up goes from node to node in turn with the others, so that their cache misses overlap.
-  // It waits for no lock and promises nothing: a row may be another one by now, or none where a writer was in
-  // the way. It needs no epoch, as it doesn't look into rows. At most kMostAhead.
+  // Looks for the rows under these keys (in an ordered index: each under the first key that is not below),
+  // all at once: each look-up goes from node to node in turn with the others, so that their cache misses
+  // overlap. It waits for no lock and promises nothing: a row may be another one by now, or none where a
+  // writer was in the way. It needs no epoch, as it doesn't look into rows. At most kMostAhead.
   static constexpr size_t kMostAhead = 64;
   virtual void find_ahead(std::span<AheadLookup* const> lookups) const = 0;
 

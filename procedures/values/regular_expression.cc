@@ -70,7 +70,7 @@ std::string without_ascii_variants(std::string_view text) {
   return changed;
 }
 
-bool is_word(char c) {
+bool is_of_word(char c) {
   return is_ascii_digit(c) || is_ascii_letter(c) || c == '_';
 }
 
@@ -88,14 +88,14 @@ std::string with_escapes_of_re2(std::string_view pattern) {
       continue;
     }
     if (pattern[at] != '\\' || at + 1 == pattern.size()) {
-      is_behind_word = is_word(pattern[at]) || (pattern[at] == '+' && is_behind_word);
+      is_behind_word = is_of_word(pattern[at]) || (pattern[at] == '+' && is_behind_word);
       written += pattern[at++];
       continue;
     }
     const char escape = pattern[at + 1];
     at += 2;
     const std::string_view rest = pattern.substr(at);
-    const bool is_before_word = (!rest.empty() && is_word(rest[0])) || rest.starts_with("\\w");
+    const bool is_before_word = (!rest.empty() && is_of_word(rest[0])) || rest.starts_with("\\w");
     if (escape == 'y' || (escape == 'm' && is_before_word) || (escape == 'M' && is_behind_word)) {
       written += "\\b";
     } else if (escape == 'Y') {
