@@ -149,12 +149,12 @@ class BtreeNode : public NodeLock<4> {
       std::copy_n(other, kWords, limit.begin());
       return search(shape, keys, count, [&](const NodeWord* words) {
         // From the last word on: no branch depends on which of them decides.
-        bool below = is_below(load(words + kWords - 1), limit[kWords - 1]);
+        uint32_t below{is_below(load(words + kWords - 1), limit[kWords - 1])};
         for (uint32_t w = kWords - 1; w-- > 0;) {
           const uint64_t word = load(words + w);
-          below = (word < limit[w]) | ((word == limit[w]) & below);
+          below = uint32_t{word < limit[w]} | (uint32_t{word == limit[w]} & below);
         }
-        return below;
+        return below != 0;
       });
     } else {
       return search(shape, keys, count,
@@ -171,7 +171,7 @@ class BtreeNode : public NodeLock<4> {
       const uint32_t at = low + half;
       const bool goes_up = is_below(keys + size_t{std::min(at, count) - 1} * shape.words());
       // No conditional expression: the compiler would make a branch of it.
-      return low + (half & -static_cast<uint32_t>((at <= count) & goes_up));
+      return low + (half & -(uint32_t{at <= count} & uint32_t{goes_up}));
     };
     uint32_t low = 0;
     if constexpr (kWords != 0) {
