@@ -113,21 +113,10 @@ Expr read_form_literal(Expr expr, const Type& type) {
   return make_cast(std::move(expr), type, true);
 }
 
-bool is_decimal(std::string_view text) {
-  if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
-  const size_t point = text.find('.');
-  const std::string_view whole = text.substr(0, point);
-  const std::string_view fraction = point == text.npos ? "" : text.substr(point + 1);
-  const auto digits = [](std::string_view part) {
-    return std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
-  };
-  return !(whole.empty() && fraction.empty()) && digits(whole) && digits(fraction);
-}
-
 // Returns the digits after the point: two for the literal '1.50'.
 uint32_t written_digits(std::string_view text) {
-  const size_t point = text.find('.');
-  return point == text.npos ? 0 : static_cast<uint32_t>(text.size() - point - 1);
+  constexpr std::string_view kBlanks = " \t\n\v\f\r";
+  return digits_after_point(text.substr(0, text.find_last_not_of(kBlanks) + 1));
 }
 
 }  // namespace
@@ -324,12 +313,8 @@ Expr resolve_literal(Expr expr, const Type& target) {
   }
   Type wanted = target;
   if (target.kind == TypeKind::kNumeric && target.precision == 0) {
-    const std::string_view text = expr.constant.as_text();
-    if (!is_decimal(text)) {
-      refuse_as(sqlstate::kInvalidText, expr.where, "invalid input syntax for type numeric: \"{}\"", text);
-    }
-    wanted = numeric_type(written_digits(text));
-    wanted.scale = std::max(wanted.scale, target.scale);
+    const Expr number = resolve_literal(expr, kDecimalType);
+    wanted = numeric_type(std::max(number.constant.digits(), target.scale));
   }
   if (wanted.is_string() && !has_read_form(wanted)) {
     expr.type = text_type();
