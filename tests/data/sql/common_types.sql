@@ -50,4 +50,4 @@ select id, pg_typeof(id) from (select 2 as id) x natural full join (select 3::bi
 select * from unnest(array[1,2]::int[], array['a','b']) as u(a,b);
 select cardinality(array[1,2]), pg_typeof(cardinality(array[1,2]));
 select id from t where n = ' 1.50 '; select n + ' 2 ', n * '1e1', '1e-3' + n from t where id = 1;
-select id from t where n = '1e400'; select id from t where n = '1.5.5';
+select id from t where n = '1.5.5';
