@@ -205,7 +205,8 @@ TEST(LaneWays, HintsNarrowAccessesWhoseKeysTheSliceFinds) {
   const auto program = compile_or_die(
       std::string(kLaneSchema) + "CREATE PROCEDURE t(p INT) LANGUAGE plpgsql AS $$\nDECLARE x INT;\nBEGIN\n" +
       read + "UPDATE a SET v = p WHERE id = x;\nEND; $$;");
-  for (const Slice& slice : analyze(*program, on_demand).local(ProcedureId(0)).slices) {
+  const DependencyGraph graph = analyze(*program, on_demand);
+  for (const Slice& slice : graph.local(ProcedureId(0)).slices) {
     for (const LocatedAccess& access : slice.located) EXPECT_FALSE(access.hint.valid());
   }
 }
