@@ -1,9 +1,6 @@
 // BtreeIndex: a B+tree with optimistic lock coupling.
 //
-// Reading     descends without locks: takes a child's version before it checks that the parent's still
-//             stands, and starts again when something changed. Walks descend anew for each leaf, to the fence
-//             that the last descent found for it, so leaves need no links: forwards and backwards cost the
-//             same, and splits stay local.
+// Reading     BtreeReader.
 // Writing     splits full nodes on the way down (so a parent always has room), and locks leaf and parent only
 //             for as long as one change takes. Locks are taken from the top, each by compare-exchange from
 //             the version that was read, so nothing waits while it holds one.
@@ -16,20 +13,20 @@
 #include <utility>
 
 #include "base/exhaustion.h"
-#include "engine/index/btree_node.h"
+#include "engine/index/btree_reader.h"
 
 namespace mneme {
 
 namespace {
 
 template <uint32_t kWords>
-class BtreeIndex final : public Index {
+class BtreeIndex final : public Index, BtreeReader<kWords> {
  public:
-  using Node = BtreeNode<kWords>;
-  using Shape = typename Node::Shape;
+  using Reader = BtreeReader<kWords>;
+  using typename Reader::Node;
 
   BtreeIndex(uint32_t key_words, size_t node_bytes, HugePageSource& memory)
-      : Index(key_words), pool_(node_bytes, memory), shape_(Shape::of(key_words, pool_.node_words())) {
+      : Index(key_words), Reader(key_words, node_bytes / sizeof(NodeWord)), pool_(node_bytes, memory) {
     CHECK(shape_.leaf_capacity <= IndexCursor::kMaxEntries && shape_.inner_capacity >= 4);
     CHECK(shape_.leaf_capacity * key_words <= IndexCursor::kMaxEntryWords);
     NodeWord* block = pool_.take();
@@ -39,49 +36,11 @@ class BtreeIndex final : public Index {
     root_.store(block, std::memory_order_release);
   }
 
-  Row* find(const uint64_t* key, NodeVersion& node) const override {
-    if (Row* row = find_near(key, node)) return row;
-    for (uint32_t tries = 0;; spin_pause(tries++)) {
-      Path path;
-      if (!descend(key, true, path)) continue;
-      const Node leaf = path.node;
-      const uint32_t count = bounded_count(leaf);
-      const uint32_t at = leaf.rank(shape_, count, key, false);
-      Row* row = at < count && leaf.compare(shape_, at, key) == 0 ? leaf.row(shape_, at) : nullptr;
-      if (leaf.version() != path.version) continue;
-      node = {leaf.block(), path.version};
-      return row;
-    }
-  }
-
-  bool next(IndexCursor& cursor) const override {
-    if (cursor.done) return false;
-    for (uint32_t tries = 0;; spin_pause(tries++)) {
-      const bool forward = cursor.direction == ScanDirection::kForward;
-      Fences fences;
-      Path path;
-      const uint64_t* towards = forward ? cursor.low.data() : cursor.high.data();
-      if (!(forward && step_aside(cursor, path, fences)) &&
-          !descend(towards, forward || !cursor.high_exclusive, path, &fences)) {
-        continue;
-      }
-      if (!read_leaf(path, cursor)) continue;
-      cursor.parent = {path.parent.block(), path.parent_version};
-      cursor.index_in_parent = path.index_in_parent;
-      if (forward) {
-        const bool more =
-            fences.has_high && compare_words(fences.high.data(), cursor.high.data(), words()) <= 0;
-        cursor.done = !more;
-        if (more) std::copy_n(fences.high.data(), words(), cursor.low.data());
-      } else {
-        const bool more = fences.has_low && compare_words(fences.low.data(), cursor.low.data(), words()) > 0;
-        cursor.done = !more;
-        if (more) std::copy_n(fences.low.data(), words(), cursor.high.data());
-        cursor.high_exclusive = true;
-      }
-      return true;
-    }
-  }
+  Row* find(const uint64_t* key, NodeVersion& node) const override { return Reader::find(key, node); }
+  bool next(IndexCursor& cursor) const override { return Reader::next(cursor); }
+  void find_ahead(std::span<AheadLookup* const> lookups) const override { Reader::find_ahead(lookups); }
+  void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override { Reader::for_each(visit); }
+  void verify() const override { Reader::verify(); }
 
   InsertStatus insert(const uint64_t* key, Row* row, Row*& existing, NodeChanges* changes,
                       InsertHint* hint) override {
@@ -129,7 +88,7 @@ class BtreeIndex final : public Index {
     Node leaf;
     uint64_t version;
     uint32_t at;
-    if (!lock_entry(key, from, leaf, version, at)) return false;
+    if (!lock_entry({}, key, from, leaf, version, at)) return false;
     leaf.set_value(shape_, 0, at, to);
     const uint64_t after = leaf.unlock_changed(version);
     if (changes != nullptr) changes->push_back({leaf.block(), version, after});
@@ -140,8 +99,7 @@ class BtreeIndex final : public Index {
     Node leaf;
     uint64_t version;
     uint32_t at;
-    if (!lock_entry_near(near, key, row, leaf, version, at) && !lock_entry(key, row, leaf, version, at))
-      return false;
+    if (!lock_entry(near, key, row, leaf, version, at)) return false;
     const uint32_t count = leaf.count();
     for (uint32_t i = at + 1; i < count; ++i) {
       leaf.copy_entry(shape_, i - 1, leaf, i);
@@ -155,139 +113,20 @@ class BtreeIndex final : public Index {
     return true;
   }
 
-  void find_ahead(std::span<AheadLookup* const> lookups) const override {
-    DCHECK(lookups.size() <= kMostAhead);
-    std::array<AheadPath, kMostAhead> paths;
-    std::array<uint8_t, kMostAhead> under_way;
-    const Node top = root();
-    size_t left = 0;
-    for (; left < lookups.size(); ++left) {
-      paths[left] = {top, Node()};
-      under_way[left] = static_cast<uint8_t>(left);
-    }
-    // A level at a time.
-    while (left > 0) {
-      size_t kept = 0;
-      for (size_t i = 0; i < left; ++i) {
-        const uint8_t at = under_way[i];
-        if (step_ahead(*lookups[at], paths[at])) under_way[kept++] = at;
-      }
-      left = kept;
-    }
-  }
-
-  void for_each(FunctionRef<void(const uint64_t*, Row*)> visit) const override { walk(root(), visit); }
-
   size_t memory_bytes() const override { return pool_.memory_bytes(); }
 
-  void verify() const override { verify_node(root(), root().level(), nullptr, nullptr); }
-
  private:
+  using Reader::bounded_count;
+  using Reader::descend;
+  using Reader::root;
+  using Reader::root_;
+  using Reader::shape_;
+  using Reader::start;
+  using Reader::step;
+  using Reader::words;
+  using typename Reader::Path;
+
   static constexpr uint32_t kMaxCutTries = 8;
-
-  // Where a look-up of find_ahead() stands.
-  struct AheadPath {
-    Node next;    // on its way into the cache
-    Node behind;  // to be looked at where the way by `next` leads to no key that is high enough
-  };
-
-  // Looks at the node that was asked for, and asks for the next; false: there is none. A child's address is
-  // only followed once the version has confirmed that it was one: a recycled block may hold rows in its
-  // place. The child itself may be recycled by the next step, but will be some node still.
-  [[gnu::always_inline]] bool step_ahead(AheadLookup& lookup, AheadPath& path) const {
-    const Node node = path.next;
-    const uint64_t version = node.version();
-    if ((version & (Node::kLocked | Node::kObsolete)) != 0) return false;
-    const uint32_t level = node.level();
-    const uint32_t count = std::min(node.count(), Node::capacity(shape_, level));
-    if (level == 0) {
-      const uint32_t at = node.rank(shape_, count, lookup.key, false);
-      if (at < count) {
-        lookup.row = node.row(shape_, at);
-        lookup.is_exact = node.compare(shape_, at, lookup.key) == 0 && node.version() == version;
-        return false;
-      }
-      if (!path.behind) return false;
-      path.next = std::exchange(path.behind, Node());
-      Node::prefetch(path.next.block(), pool_.node_words());
-      return true;
-    }
-    const uint32_t at = node.rank(shape_, count, lookup.key, true);
-    const Node child = node.child(shape_, level, at);
-    // The first of the keys that begin like this one is often a leaf's first (split_point): then this leaf is
-    // too early, and the way there goes by the nearest node that lies behind the path.
-    const bool has_behind = at < count;
-    const Node behind = has_behind ? node.child(shape_, level, at + 1) : child;
-    if (node.version() != version) return false;
-    Node::prefetch(child.block(), pool_.node_words());
-    path.next = child;
-    if (has_behind) path.behind = behind;
-    return level > 1 || lookup.wants_row;
-  }
-
-  struct Path {
-    Node node;
-    uint64_t version = 0;
-    Node parent;  // none for the root
-    uint64_t parent_version = 0;
-    uint32_t index_in_parent = 0;
-  };
-  // The keys of a leaf are >= low and < high.
-  struct Fences {
-    // Only a key of a width that is known is short enough to be set before it is there.
-    Fences() {
-      if constexpr (kWords != 0) low = high = {};
-    }
-
-    bool has_low = false;
-    bool has_high = false;
-    std::array<uint64_t, kWords != 0 ? kWords : kMaxKeyWords> low;
-    std::array<uint64_t, kWords != 0 ? kWords : kMaxKeyWords> high;
-  };
-
-  uint32_t words() const { return shape_.words(); }
-  Node root() const { return Node(root_.load(std::memory_order_acquire)); }
-
-  // A count read without a lock may be of another life of the node.
-  uint32_t bounded_count(const Node& node) const {
-    return std::min(node.count(), Node::capacity(shape_, node.level()));
-  }
-
-  bool start(Path& path) const {
-    path.node = root();
-    path.version = path.node.unlocked_version();
-    // A root that was split before its version was read is half a tree now.
-    return (path.version & Node::kObsolete) == 0 && path.node == root();
-  }
-
-  // One level down. False: start again.
-  bool step(Path& path, uint32_t level, uint32_t index) const {
-    const Node child = path.node.child(shape_, level, index);
-    if (path.node.version() != path.version) return false;
-    child.prefetch();
-    const uint64_t child_version = child.unlocked_version();
-    if ((child_version & Node::kObsolete) != 0 || path.node.version() != path.version) return false;
-    path = {child, child_version, path.node, path.version, index};
-    return true;
-  }
-
-  // To the leaf that holds `key`, or (at_key false) the keys just below it.
-  bool descend(const uint64_t* key, bool at_key, Path& path, Fences* fences = nullptr) const {
-    if (!start(path)) return false;
-    for (;;) {
-      const uint32_t level = path.node.level();
-      if (level == 0) return path.node.version() == path.version;
-      const uint32_t count = bounded_count(path.node);
-      const uint32_t index = path.node.rank(shape_, count, key, at_key);
-      if (fences != nullptr) {
-        if (index > 0) path.node.load_key(shape_, index - 1, fences->low.data());
-        if (index < count) path.node.load_key(shape_, index, fences->high.data());
-        fences->has_low |= index > 0;
-        fences->has_high |= index < count;
-      }
-      if (!step(path, level, index)) return false;
-    }
-  }
 
   // Into a leaf that has room; unlocks it.
   InsertStatus insert_locked(const Node& leaf, uint64_t version, const uint64_t* key, Row* row,
@@ -374,74 +213,32 @@ class BtreeIndex final : public Index {
     }
   }
 
-  // To the leaf beside the cursor's last one, where both have a parent that is what it was, and it says where
-  // that leaf ends: the cursor's `low` is where it begins.
-  bool step_aside(const IndexCursor& cursor, Path& path, Fences& fences) const {
-    if (cursor.parent.node == nullptr) return false;
-    path.node = Node(const_cast<NodeWord*>(cursor.parent.node));
-    path.version = cursor.parent.version;
-    const uint32_t index = cursor.index_in_parent + 1;
-    if (index >= bounded_count(path.node)) return false;
-    path.node.load_key(shape_, index, fences.high.data());
-    fences.has_high = true;
-    return step(path, path.node.level(), index) && path.node.level() == 0;
-  }
-
-  // In a leaf that is what it was. nullptr: not there.
-  Row* find_near(const uint64_t* key, const NodeVersion& near) const {
-    if (near.node == nullptr) return nullptr;
-    const Node leaf(const_cast<NodeWord*>(near.node));
-    if (leaf.version() != near.version) return nullptr;
-    const uint32_t count = bounded_count(leaf);
-    const uint32_t at = leaf.rank(shape_, count, key, false);
-    if (at == count || leaf.compare(shape_, at, key) != 0) return nullptr;
-    Row* const row = leaf.row(shape_, at);
-    return leaf.version() == near.version ? row : nullptr;
-  }
-  bool lock_entry_near(const NodeVersion& near, const uint64_t* key, const Row* row, Node& leaf,
-                       uint64_t& version, uint32_t& at) const {
-    if (near.node == nullptr) return false;
-    leaf = Node(const_cast<NodeWord*>(near.node));
-    version = near.version;
+  // False: the leaf has another version by now. Else `is_held` says whether it has the entry: then it is
+  // locked, and the entry is at `at`.
+  bool lock_if_held(const Node& leaf, uint64_t version, const uint64_t* key, const Row* row, uint32_t& at,
+                    bool& is_held) const {
     if (!leaf.try_lock(version)) return false;
     const uint32_t count = leaf.count();
     at = leaf.rank(shape_, count, key, false);
-    if (at < count && leaf.compare(shape_, at, key) == 0 && leaf.row(shape_, at) == row) return true;
-    leaf.unlock_unchanged(version);
-    return false;
+    is_held = at < count && leaf.compare(shape_, at, key) == 0 && leaf.row(shape_, at) == row;
+    if (!is_held) leaf.unlock_unchanged(version);
+    return true;
   }
-
-  bool read_leaf(const Path& path, IndexCursor& cursor) const {
-    const Node leaf = path.node;
-    const uint32_t count = bounded_count(leaf);
-    const uint32_t first = leaf.rank(shape_, count, cursor.low.data(), false);
-    const uint32_t last = leaf.rank(shape_, count, cursor.high.data(), !cursor.high_exclusive);
-    cursor.count = last > first ? last - first : 0;
-    const bool forward = cursor.direction == ScanDirection::kForward;
-    const uint32_t begin = forward ? first : last - 1;
-    const uint32_t step = forward ? 1 : ~uint32_t{0};
-    for (uint32_t i = 0, from = begin; i < cursor.count; ++i, from += step)
-      cursor.rows[i] = leaf.row(shape_, from);
-    if (cursor.wants_keys) {
-      for (uint32_t i = 0, from = begin; i < cursor.count; ++i, from += step)
-        leaf.load_key(shape_, from, cursor.keys.data() + size_t{i} * words());
+  // Locks the leaf that holds the entry. It looks into `near` first. False: no leaf holds it.
+  bool lock_entry(const NodeVersion& near, const uint64_t* key, const Row* row, Node& leaf, uint64_t& version,
+                  uint32_t& at) const {
+    bool is_held = false;
+    if (near.node != nullptr) {
+      leaf = Node(const_cast<NodeWord*>(near.node));
+      version = near.version;
+      if (lock_if_held(leaf, version, key, row, at, is_held) && is_held) return true;
     }
-    cursor.node = {leaf.block(), path.version};
-    return leaf.version() == path.version;
-  }
-
-  bool lock_entry(const uint64_t* key, const Row* row, Node& leaf, uint64_t& version, uint32_t& at) const {
     for (uint32_t tries = 0;; spin_pause(tries++)) {
       Path path;
       if (!descend(key, true, path)) continue;
       leaf = path.node;
       version = path.version;
-      if (!leaf.try_lock(version)) continue;
-      const uint32_t count = leaf.count();
-      at = leaf.rank(shape_, count, key, false);
-      if (at < count && leaf.compare(shape_, at, key) == 0 && leaf.row(shape_, at) == row) return true;
-      leaf.unlock_unchanged(version);
-      return false;
+      if (lock_if_held(leaf, version, key, row, at, is_held)) return is_held;
     }
   }
 
@@ -598,46 +395,10 @@ class BtreeIndex final : public Index {
     parent.set_meta(count - 1, level);
   }
 
-  void walk(const Node& node, FunctionRef<void(const uint64_t*, Row*)> visit) const {
-    const uint32_t level = node.level();
-    if (level > 0) {
-      for (uint32_t i = 0; i <= node.count(); ++i) walk(node.child(shape_, level, i), visit);
-      return;
-    }
-    for (uint32_t i = 0; i < node.count(); ++i) {
-      IndexCursor::Key key;
-      node.load_key(shape_, i, key.data());
-      visit(key.data(), node.row(shape_, i));
-    }
-  }
-
-  void verify_node(const Node& node, uint32_t level, const uint64_t* low, const uint64_t* high) const {
-    CHECK((node.version() & (Node::kLocked | Node::kObsolete)) == 0);
-    CHECK(node.level() == level);
-    const uint32_t count = node.count();
-    CHECK(count <= Node::capacity(shape_, level));
-    std::vector<IndexCursor::Key> keys(count);
-    for (uint32_t i = 0; i < count; ++i) {
-      node.load_key(shape_, i, keys[i].data());
-      if (i > 0) CHECK(compare_words(keys[i - 1].data(), keys[i].data(), words()) < 0);
-      if (low != nullptr) CHECK(compare_words(low, keys[i].data(), words()) <= 0);
-      if (high != nullptr) CHECK(compare_words(keys[i].data(), high, words()) < 0);
-      if (level == 0) CHECK(node.row(shape_, i) != nullptr);
-    }
-    if (level == 0) return;
-    for (uint32_t i = 0; i <= count; ++i) {
-      verify_node(node.child(shape_, level, i), level - 1, i > 0 ? keys[i - 1].data() : low,
-                  i < count ? keys[i].data() : high);
-    }
-  }
-
   // 4^16 leaves; with the smallest fan-out of 4 that is far beyond any memory.
   static constexpr size_t kMaxLevels = 24;
 
   NodePool pool_;
-  const Shape shape_;
-  // Stored by the thread that holds the old root's lock (release), read by all (acquire).
-  std::atomic<NodeWord*> root_;
 };
 
 }  // namespace

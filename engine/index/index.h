@@ -83,7 +83,7 @@ class IndexCursor {
   // The piece.
   NodeVersion node;
   uint32_t count = 0;
-  // A tree's walk forwards: the node's parent, and which child it was. None: nullptr.
+  // A tree sets these: the node's parent, nullptr if it has none, and which child the node was.
   NodeVersion parent;
   uint32_t index_in_parent = 0;
   std::array<uint64_t, kMaxEntryWords> keys;
@@ -130,8 +130,8 @@ class Index {
 
   uint32_t key_words() const { return key_words_; }
 
-  // The row under `key`, or nullptr, and the version under which that is so. `node` may say before where the
-  // entry was last seen, or one beside it: it is looked for there first.
+  // The row under `key`, or nullptr, and the version under which that is so. The caller may set `node` before
+  // to where it last saw the entry or a neighbour: find() looks there first.
   virtual Row* find(const uint64_t* key, NodeVersion& node) const = 0;
 
   // Fills the cursor's piece and moves it on; false when the walk is over. A hash index walks ranges whose
@@ -152,7 +152,7 @@ class Index {
   // Gives the entry under `key` another row; false when there is none that leads to `from`.
   virtual bool replace(const uint64_t* key, const Row* from, Row* to, NodeChanges* changes) = 0;
 
-  // Removes the entry under `key`, if it leads to `row`. `near`: as find()'s `node`.
+  // Removes the entry under `key`, if it leads to `row`. It looks into `near` first, as find() does.
   virtual bool erase(const uint64_t* key, const Row* row, const NodeVersion& near = {}) = 0;
 
   // Looks for the rows under these keys (in an ordered index: each under the first key that is not below),

@@ -118,6 +118,41 @@ TEST_P(IndexTest, BehavesAsAMap) {
   EXPECT_EQ(entries, model);
 }
 
+// Between two pieces of a walk, the leaf that was read is split, and the next one becomes the tree's last.
+TEST_P(IndexTest, AWalkMeetsEachEntryOnceWhereLeavesHaveComeAndGone) {
+  if (GetParam().is_hash) return;
+  const auto spaced = [&](uint64_t n) {
+    Key key(words, 0);
+    key.back() = n;
+    return key;
+  };
+  constexpr uint64_t kEntries = 400;
+  constexpr uint64_t kSpace = 10;
+  for (uint64_t n = 0; n < kEntries; ++n)
+    ASSERT_EQ(insert(spaced(n * kSpace), row_of(n)), Index::InsertStatus::kInserted);
+  IndexCursor pieces(spaced(0), spaced(~uint64_t{0}), ScanDirection::kForward);
+  IndexCursor cursor(spaced(0), spaced(~uint64_t{0}), ScanDirection::kForward);
+  ASSERT_TRUE(index->next(pieces));
+  const uint64_t second = pieces.count;
+  ASSERT_TRUE(index->next(pieces));
+  const uint64_t third = second + pieces.count;
+  ASSERT_LT(third, kEntries);
+
+  ASSERT_TRUE(index->next(cursor));
+  for (uint64_t n = third; n < kEntries; ++n) ASSERT_TRUE(index->erase(spaced(n * kSpace).data(), row_of(n)));
+  for (uint64_t n = 0; n + 1 < second; ++n) {
+    for (uint64_t behind = 1; behind < 5; ++behind)
+      ASSERT_EQ(insert(spaced(n * kSpace + behind), row_of(n)), Index::InsertStatus::kInserted);
+  }
+  std::vector<uint64_t> met;
+  while (index->next(cursor)) {
+    for (uint32_t i = 0; i < cursor.count; ++i) met.push_back(cursor.key(i)[words - 1]);
+  }
+  std::vector<uint64_t> expected;
+  for (uint64_t n = second; n < third; ++n) expected.push_back(n * kSpace);
+  EXPECT_EQ(met, expected);
+}
+
 TEST_P(IndexTest, RunsOfEntriesGoInAsOneAfterTheOther) {
   std::map<Key, Row*> model;
   std::mt19937_64 random(10 + GetParam().key_words);
