@@ -40,7 +40,7 @@ bool is_aggregate(std::string_view function) {
          function == "avg";
 }
 
-// date(x) is x::date: so are the other types whose names are no keywords.
+// date(x) casts x to date. A type casts in this way if its name is no keyword.
 static std::optional<syntax::Expr> cast_by_name(const syntax::Expr& call) {
   static constexpr std::array<std::string_view, 13> kNames = {
       "bool", "bytea", "date",  "float4", "float8", "int2",       "int4",

@@ -187,7 +187,7 @@ Expr bind_rounding(const Signature& signature, std::string_view name, std::vecto
     refuse_as(sqlstate::kNotSupported, where,
               "trunc() of a quoted number is ambiguous to PostgreSQL; write it without quotes");
   }
-  // Numbers of digits are of numerics alone.
+  // Of round(x, n) there is one for numeric alone, so a literal is a numeric.
   if (is_unknown(args[0]) && args.size() == 2)
     args[0] = convert_explicitly(std::move(args[0]), Type{.kind = TypeKind::kDecimal});
   args[0] = to_number(std::move(args[0]), name);
@@ -387,7 +387,7 @@ Expr bind_function(const std::string& name, std::vector<Expr> args, ir::SourceLo
       return call;
     }
     case Shape::kNullIf: {
-      // A literal has the type of what it is compared with.
+      // A literal takes the type of the other argument.
       const bool is_plain = !is_unknown(args[1]) && !args[1].type.is_string();
       if (is_unknown(args[0]) && is_plain) unify_for_comparison(args[0], args[1], where);
       const bool is_char_literal = is_unknown(args[0]) && args[1].type.kind == TypeKind::kChar;

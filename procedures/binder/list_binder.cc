@@ -200,9 +200,9 @@ Expr ExpressionBinder::bind_subscript(const syntax::Expr& expr) {
   return element;
 }
 
-// Two elements of IN or more that name no column are an array to PostgreSQL. It compares with the array
-// first, whose elements take the type that they and `wanted` have in common; so does `wanted`, where it is a
-// literal without a type.
+// PostgreSQL makes an array of the elements of IN that name no column, if there are two or more, and compares
+// with the array first. The array's elements take the type that they and `wanted` have in common; `wanted`
+// takes it, too, if it is a literal without a type.
 static void arrange_array(Expr& wanted, std::vector<Expr>& elements, ir::SourceLocation where) {
   const auto in_array = [](const Expr& element) { return !has_column(element); };
   if (std::ranges::count_if(elements, in_array) < 2) return;

@@ -35,8 +35,8 @@ struct StatementMark {
   // another: a run may be asked for one iteration of this loop alone.
   bool iterations_apart = false;
   uint32_t access = 0;  // kLocate: which of the operation's table accesses; one statement an access
-  // kLocate: the values of the lane columns, in their order. kTell: those of ir::told_key(). Neither can fail
-  // where the operation's own key could not.
+  // kLocate: the values of the lane columns, in their order. kTell: those of told_key()
+  // (analyzer/lane_plan.h). Neither can fail where the operation's own key could not.
   std::vector<Expr> lane_key{};
 };
 

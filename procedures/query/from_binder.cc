@@ -337,7 +337,7 @@ SelectBinder::Conditions SelectBinder::join_conditions(const FromItem::Join& joi
   return conditions;
 }
 
-// Columns of two kinds are merged as values of the type that they have in common.
+// Gives both the type that they have in common, if they are numbers or times of different types.
 static void take_common_type(Expr& left, Expr& right) {
   if (left.type == right.type) return;
   const auto is_told = [](const Type& type) { return type.is_number() || type.is_time(); };
@@ -387,7 +387,7 @@ void SelectBinder::merge_columns(const std::vector<std::string>& names, JoinKind
     Expr left_value = entries[left].expr;
     Expr right_value = entries[right].expr;
     take_common_type(left_value, right_value);
-    // Of two that are equal, the one that is what it was.
+    // An inner join's two columns are equal: the merged one is that which keeps its type.
     const auto is_kept = [](const Type& before, const Type& now) {
       const bool have_digits = before.is_exact() && now.is_exact() && !before.is_integer();
       return before.kind == now.kind || have_digits;

@@ -150,7 +150,7 @@ FromStep::SetFunction SelectBinder::bind_set_function(const std::string& name,
     if (function.kind == Kind::kElements) function.result = text_type();
     if (function.kind == Kind::kElements && array.type.elements != TypeKind::kNull)
       function.result = element_of(array.type);
-    // A parameter keeps the type by which clients are told of it.
+    // A parameter that is an array keeps its type: clients are told of it as it stands here.
     if (array.type.elements == TypeKind::kNull) array = convert_explicitly(std::move(array), text_type());
     function.args.push_back(binder_.finish(std::move(array)));
     if (function.kind == Kind::kSubscripts)

@@ -74,9 +74,9 @@ ir::Expr with_own_digits_if_numeric(ir::Expr expr);
 
 // Brings results of CASE, COALESCE, ... to one type, and returns it. `text_varies`: as the whole's
 // ir::Expr::text_varies.
-// The type that PostgreSQL has for values of both, without a length or a precision: the one of two to which
-// the other one's values are converted, or the first, where each is converted to the other. None: they do not
-// meet, or not as plain values.
+// Returns the type, without length and precision, in which PostgreSQL puts values of both into one array or
+// column. If only one of the types converts to the other without a cast, it is that other one; if each does,
+// it is `first`. Returns nullopt if no plain type takes both.
 std::optional<Type> common_type(const Type& first, const Type& second);
 
 Type unify_results(const std::vector<ir::Expr*>& results, std::string_view construct, bool& text_varies);

@@ -74,8 +74,9 @@ bool is_of_word(char c) {
   return is_ascii_digit(c) || is_ascii_letter(c) || c == '_';
 }
 
-// Returns the pattern with RE2's escapes for PostgreSQL's. \m and \M, where a word begins and where it ends,
-// are \b beside what matches a letter of a word; elsewhere they stay, which RE2 refuses.
+// Returns the pattern with RE2's escapes in place of PostgreSQL's. A word begins at \m and ends at \M; RE2
+// has \b for both, which means the same beside a part that matches a word's letter. Elsewhere the escape
+// stays, and RE2 refuses it.
 std::string with_escapes_of_re2(std::string_view pattern) {
   std::string written;
   bool is_behind_word = false;  // what was written last matches a word's letter at its end
@@ -95,7 +96,10 @@ std::string with_escapes_of_re2(std::string_view pattern) {
     const char escape = pattern[at + 1];
     at += 2;
     const std::string_view rest = pattern.substr(at);
-    const bool is_before_word = (!rest.empty() && is_of_word(rest[0])) || rest.starts_with("\\w");
+    const size_t letter = rest.starts_with("\\w") ? 2 : !rest.empty() && is_of_word(rest[0]) ? 1 : 0;
+    const bool may_be_left_out =
+        letter < rest.size() && std::string_view("?*{").find(rest[letter]) != std::string_view::npos;
+    const bool is_before_word = letter > 0 && !may_be_left_out;
     if (escape == 'y' || (escape == 'm' && is_before_word) || (escape == 'M' && is_behind_word)) {
       written += "\\b";
     } else if (escape == 'Y') {

@@ -1,7 +1,9 @@
 // Goal: parallel replay ends where serial replay ends, and both where the transactions ended. Method: random
 // calls of small schemas run forward as transactions; the log that they leave is replayed from memory, and
-// digests of all states are compared: for any number of threads, any size of batch, each level.
+// digests of all states are compared: for any number of threads, any size of batch, each level, by the
+// interpreter and by machine code.
 #include "procedures/interpreter/call_codec.h"
+#include "recovery/calls/slice_units.h"
 #include "recovery/log/log_batch.h"
 #include "recovery/testing/replay_fixture.h"
 
@@ -225,6 +227,35 @@ TEST(SerialReplay, TellsEachCallsResults) {
   ASSERT_TRUE(replayed.ok());
   EXPECT_GT(placed, 10u);
 }
+
+class NativeReplay : public testing::TestWithParam<NamedSql> {};
+
+TEST_P(NativeReplay, EndsWhereTheTransactionsEnded) {
+  ReplayFixture fixture(GetParam().sql);
+  const Digest forward = fixture.run_forward(2500, 5);
+  ASSERT_GT(fixture.records().size(), 500u);
+
+  const CompiledUnits procedures = machine_code_of(fixture.program(), procedure_units(fixture.program()));
+  ReplayOptions serial;
+  serial.native = procedures.functions();
+  EXPECT_EQ(fixture.replay_serially(serial), forward);
+
+  const SliceUnits units(fixture.graph());
+  const CompiledUnits slices = machine_code_of(fixture.program(), units.units());
+  for (const uint32_t threads : {1, 2, 4}) {
+    for (const uint32_t batch : {1, 7, 1000}) {
+      ReplayOptions parallel;
+      parallel.threads = threads;
+      parallel.batch_transactions = batch;
+      parallel.native = slices.functions();
+      EXPECT_EQ(fixture.replay_in_parallel(parallel), forward) << threads << " threads, batches of " << batch;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemas, NativeReplay,
+                         testing::Values(NamedSql{"bank", kBankSql}, NamedSql{"orders", kOrdersSql}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace mneme

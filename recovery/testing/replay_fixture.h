@@ -20,6 +20,7 @@
 #include "engine/transaction/unlogged_writer.h"
 #include "logging/testing/kept_log.h"
 #include "procedures/interpreter/call_codec.h"
+#include "procedures/native/compiled_units.h"
 #include "procedures/session/sequence_draws.h"
 #include "recovery/calls/parallel_replayer.h"
 #include "recovery/calls/serial_replayer.h"
@@ -37,6 +38,14 @@ struct NamedSql {
   std::string_view name;
   std::string_view sql;
 };
+
+// The units as machine code, which a test runs or fails.
+inline CompiledUnits machine_code_of(const Program& program, std::span<const NativeUnit> units) {
+  const Schema schema(program.catalog);
+  CompiledUnits code = CompiledUnits::load(program, schema, units, {"", {NativeFolders::of_program()}});
+  EXPECT_EQ(code.execution(), Execution::kNative) << code.notices().front();
+  return code;
+}
 
 inline Value random_value(const Type& type, std::mt19937& random, std::vector<std::string>& texts) {
   const auto number = static_cast<int64_t>(random() % 8);

@@ -10,7 +10,6 @@
 
 #include "analyzer/hints/told_procedures.h"
 #include "base/testing/test_refusal.h"
-#include "procedures/native/compiled_units.h"
 #include "procedures/session/session.h"
 #include "recovery/calls/piece_dispatch.h"
 #include "recovery/calls/slice_units.h"
@@ -104,13 +103,6 @@ END; $$;
 
 constexpr uint32_t kHintedCalls = 3000;
 constexpr uint32_t kNodes = 8;
-
-CompiledUnits machine_code_of(const Program& program, std::span<const NativeUnit> units) {
-  const Schema schema(program.catalog);
-  CompiledUnits code = CompiledUnits::load(program, schema, units, {"", {NativeFolders::of_program()}});
-  EXPECT_EQ(code.execution(), Execution::kNative) << code.notices().front();
-  return code;
-}
 
 // The machine code of the nodes' slices, which every replay of their logs can run.
 std::span<const NativeFunctions> native_slices() {
