@@ -46,4 +46,3 @@ SELECT * FROM generate_series(timestamp '2024-01-01', timestamp '2024-01-02', '0
 SELECT * FROM generate_series(timestamp '2024-01-01', timestamp '2024-01-02', 'nothing');
 SELECT 'foo bar' ~ '\ybar\y', 'foobar' ~ '\ybar', regexp_replace('foo bar', '\mb', 'X'), 'a barn' ~ '\mbar', 'a bar' ~ 'bar\M', 'a barn' ~ 'bar\M', 'abc' ~ '\Aabc\Z', 'foobar' ~ 'o\Yb', E'a\bc' ~ 'a\bc', 'a b' ~ 'a\b', 'word' ~ '\m\w+\M', 'a\c' ~ 'a\Bc';
 SELECT round('2.567', 2), trunc(2.567, 1), round('2.5', 0);
-SELECT 'x-' ~ '\ma?-';
