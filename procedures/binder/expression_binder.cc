@@ -127,6 +127,7 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
     case syntax::ExprKind::kAnyQuery:
     case syntax::ExprKind::kAllQuery:
     case syntax::ExprKind::kArrayQuery:
+    case syntax::ExprKind::kRowQuery:
       if (query_ != nullptr) return query_->bind_query(expr);
       if (expr.kind == syntax::ExprKind::kExists) {
         refuse_as(sqlstate::kNotSupported, expr.where,

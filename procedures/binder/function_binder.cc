@@ -166,7 +166,7 @@ Expr to_text(Expr arg, std::string_view name) {
   return convert_to_text(std::move(arg));
 }
 
-// octet_length() and bit_length() count the blanks that fill a char(n), which are not kept.
+// octet_length() counts the blanks that fill a char(n), which are not kept.
 Expr to_filled_text(Expr arg, std::string_view name) {
   if (arg.type.kind != TypeKind::kChar || is_unknown(arg)) return to_text(std::move(arg), name);
   return convert_to_output(std::move(arg), name);
@@ -249,7 +249,7 @@ Expr bind_text_function(const Signature& signature, std::string_view name, std::
     }
     const bool padding =
         (signature.function == Function::kLpad || signature.function == Function::kRpad) && i == 2;
-    if (signature.function == Function::kOctetLength || signature.function == Function::kBitLength) {
+    if (signature.function == Function::kOctetLength) {
       args[i] = to_filled_text(std::move(args[i]), name);
       continue;
     }

@@ -417,7 +417,7 @@ tablePrimary
   : ONLY? queriedRelation tableAlias?                                              # namedTable
   | LATERAL? LPAREN nestedQuery RPAREN tableAlias?                                 # derivedTable
   | LATERAL? (name DOT)? name LPAREN (argument (COMMA argument)*)? RPAREN (WITH IDENTIFIER)?
-    tableAlias?  # functionTable
+    (tableAlias | recordAlias)?  # functionTable
   | LPAREN tableItem RPAREN                                                        # joinedTables
   ;
 
@@ -425,6 +425,9 @@ tablePrimary
 queriedRelation : (name DOT)? name ;
 
 tableAlias : AS? name nameList? ;
+
+// The columns of a function that returns records.
+recordAlias : AS? name? LPAREN name typeName (COMMA name typeName)* RPAREN ;
 
 // Expressions, from the loosest operator to the tightest: PostgreSQL's precedence
 

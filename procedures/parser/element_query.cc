@@ -1,7 +1,11 @@
 #include "procedures/parser/element_query.h"
 
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
+
+#include "procedures/ir/source_error.h"
 
 namespace mneme {
 
@@ -61,6 +65,67 @@ Expr compare_elements(Expr array, bool is_all, const std::function<Expr(Expr ele
   result.args.push_back(syntax::make_unary(ir::Op::kIsNotNull, std::move(array), where));
   result.args.push_back(std::move(of_elements));
   return result;
+}
+
+// FROM (SELECT CAST(each element ->> 'name' AS type) AS name, ... FROM jsonb_array_elements(json)) AS alias
+void select_records(syntax::FromItem& item, std::span<const syntax::Name> names,
+                    std::span<const syntax::TypeName> types) {
+  const std::string function = item.name.text;
+  const bool are_several = function.ends_with("_to_recordset");
+  const bool is_binary = function.starts_with("jsonb");
+  const bool is_known = function == "json_to_record" || function == "jsonb_to_record" ||
+                        function == "json_to_recordset" || function == "jsonb_to_recordset";
+  if (!is_known || item.args.size() != 1 || item.with_ordinality) {
+    refuse_as(
+        sqlstate::kSyntaxError, item.where,
+        "a column definition list is only allowed for functions returning \"record\": json_to_record(), "
+        "json_to_recordset() and those of jsonb");
+  }
+  const auto where = item.where;
+  auto query = std::make_shared<syntax::Query>();
+  query->where = query->first.where = where;
+  syntax::SelectCore& core = query->first.select.emplace();
+  core.where = where;
+  syntax::FromItem& from = core.from.emplace_back();
+  from.kind = syntax::FromItem::Kind::kFunction;
+  from.where = where;
+  from.name = {is_binary ? "jsonb_array_elements" : "json_array_elements", where};
+  if (are_several) {
+    from.args.push_back(std::move(item.args[0]));
+  } else {
+    Expr json = syntax::make_expression(ExprKind::kCast, where);
+    json.type.base = is_binary ? "jsonb" : "json";
+    json.type.where = where;
+    json.args.push_back(std::move(item.args[0]));
+    from.args.push_back(
+        syntax::make_call(is_binary ? "jsonb_build_array" : "json_build_array", {std::move(json)}, where));
+  }
+  from.alias = {kElements, where};
+  from.column_aliases = {{kElement, where}};
+  for (size_t i = 0; i < names.size(); ++i) {
+    const syntax::TypeName& type = types[i];
+    if (type.is_array) {
+      refuse_as(
+          sqlstate::kNotSupported, type.where,
+          "a column of {}() that is an array is not supported; make it json, and take its elements apart",
+          function);
+    }
+    const bool is_json = type.base == "json" || type.base == "jsonb";
+    Expr member = syntax::make_expression(ExprKind::kBits, names[i].where);
+    member.text = is_json ? "->" : "->>";
+    member.args.push_back(syntax::reference(kElements, kElement, names[i].where));
+    Expr& key = member.args.emplace_back(syntax::make_expression(ExprKind::kString, names[i].where));
+    key.text = names[i].text;
+    Expr cast = syntax::make_expression(ExprKind::kCast, names[i].where);
+    cast.type = type;
+    cast.args.push_back(std::move(member));
+    core.items.push_back({false, {}, std::move(cast), names[i]});
+  }
+  item.kind = syntax::FromItem::Kind::kQuery;
+  item.lateral = true;
+  if (item.alias.empty()) item.alias = item.name;
+  item.args.clear();
+  item.query = std::move(query);
 }
 
 }  // namespace mneme

@@ -1,7 +1,8 @@
-// Element query: what is asked of an array's elements, one by one, as a query of them.
+// Element query: what is asked of the elements of an array, or of a json, one by one, as a query of them.
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "procedures/parser/syntax.h"
 
@@ -11,5 +12,10 @@ namespace mneme {
 // of an array that is NULL.
 syntax::Expr compare_elements(syntax::Expr array, bool is_all,
                               const std::function<syntax::Expr(syntax::Expr element)>& compare);
+
+// Makes a call of json_to_record(), json_to_recordset() or one of jsonb in FROM, with the columns behind AS,
+// a query of the json's elements. Throws SourceError.
+void select_records(syntax::FromItem& item, std::span<const syntax::Name> names,
+                    std::span<const syntax::TypeName> types);
 
 }  // namespace mneme

@@ -72,6 +72,7 @@ enum class ExprKind {
   kAnyQuery,     // args[0] op ANY (query)
   kAllQuery,     // args[0] op ALL (query)
   kArrayQuery,   // ARRAY(query)
+  kRowQuery,     // args[0], a row, = (query); `negated`
 };
 
 // kCall's text of the only function outside of pg_catalog.

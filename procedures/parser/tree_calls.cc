@@ -137,8 +137,16 @@ Expr read_trim(MnemeParser::SubstringCallContext& call, syntax::SourceLocation w
   const std::string word = lowered(call.expression(0)->getText());
   if (is_side(word)) return make_trim(word, std::nullopt, std::move(text), where);
   Expr first = read_expression(call.expression(0));
-  if (first.kind == ExprKind::kCast && is_side(first.type.base))
-    return make_trim(first.type.base, std::move(first.args[0]), std::move(text), where);
+  Expr* leftmost = &first;
+  const auto goes_on = [](const Expr& expr) {
+    return expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kCast;
+  };
+  while (goes_on(*leftmost) && !is_side(leftmost->type.base)) leftmost = &leftmost->args[0];
+  if (leftmost->kind == ExprKind::kCast) {
+    const std::string side = leftmost->type.base;
+    *leftmost = Expr(leftmost->args[0]);
+    return make_trim(side, std::move(first), std::move(text), where);
+  }
   return make_trim("both", std::move(first), std::move(text), where);
 }
 

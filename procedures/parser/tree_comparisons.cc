@@ -40,6 +40,14 @@ Expr make_comparison(Op op, Expr left, Expr right) {
   const bool left_row = left.kind == ExprKind::kRow;
   const bool right_row = right.kind == ExprKind::kRow;
   if (left_row && right_row) return compare_rows(op, left, right);
+  const bool is_equality = op == Op::kEqual || op == Op::kNotEqual;
+  if (left.kind == ExprKind::kRow && right.kind == ExprKind::kScalarQuery && is_equality) {
+    Expr compared = syntax::make_expression(ExprKind::kRowQuery, left.where);
+    compared.negated = op == Op::kNotEqual;
+    compared.query = std::move(right.query);
+    compared.args.push_back(std::move(left));
+    return compared;
+  }
   return syntax::make_binary(op, std::move(left), std::move(right));
 }
 

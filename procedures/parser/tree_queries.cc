@@ -1,5 +1,6 @@
 // Queries of the syntax tree: what a session's SELECT may be.
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/element_query.h"
 #include "procedures/parser/tree_reader.h"
 
 namespace mneme {
@@ -250,12 +251,26 @@ class QueryReader {
       item.with_ordinality = function->IDENTIFIER() != nullptr;
       if (item.with_ordinality) expect_word(function->IDENTIFIER(), {"ordinality"});
       read_alias(function->tableAlias(), item);
+      if (function->recordAlias()) read_records(function->recordAlias(), item);
     } else {
       auto* joins = dynamic_cast<MnemeParser::JoinedTablesContext*>(context);
       CHECK(joins != nullptr);
       return table_item(joins->tableItem());
     }
     return item;
+  }
+
+  static void read_records(MnemeParser::RecordAliasContext* context, FromItem& item) {
+    const size_t columns = context->typeName().size();
+    const bool is_named = context->name().size() > columns;
+    if (is_named) item.alias = read_name(context->name(0));
+    std::vector<syntax::Name> names;
+    std::vector<syntax::TypeName> types;
+    for (size_t i = 0; i < columns; ++i) {
+      names.push_back(read_name(context->name(i + (is_named ? 1 : 0))));
+      types.push_back(read_type(context->typeName(i)));
+    }
+    select_records(item, names, types);
   }
 
   static void read_alias(MnemeParser::TableAliasContext* context, FromItem& item) {

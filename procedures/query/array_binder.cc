@@ -51,13 +51,11 @@ Expr SelectBinder::bind_array(const syntax::Expr& expr, ExpressionBinder& binder
 }
 
 Expr SelectBinder::bind_item(const syntax::Expr& expr) {
-  const auto gives_rows = [](const syntax::Expr& each) {
-    return each.kind == syntax::ExprKind::kCall && is_set_function(each.text);
-  };
-  if (gives_rows(expr)) return bind_set_item(expr);
-  if (expr.kind == syntax::ExprKind::kField && gives_rows(expr.args[0]))
-    return field_of(bind_set_item(expr.args[0]), expr);
-  return bind(expr);
+  refuse_chosen_sets(expr);
+  allows_sets_ = true;
+  Expr value = bind(expr);
+  allows_sets_ = false;
+  return value;
 }
 
 Expr SelectBinder::bind_subscript(const syntax::Expr& expr, ExpressionBinder& binder) {

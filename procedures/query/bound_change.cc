@@ -6,6 +6,7 @@
 
 #include "procedures/binder/change_parts.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/query/select_binder.h"
 
 namespace mneme {
 
@@ -25,9 +26,43 @@ void shift_parameters(syntax::Operation& each, size_t columns) {
   for (syntax::Expr& condition : each.on_conflict->conditions) shift_parameters(condition, columns);
 }
 
+// VALUES of one row whose values call functions that give rows is as many rows as they give.
+void select_only_row(syntax::Query& values) {
+  std::vector<std::vector<syntax::Expr>>& rows = values.first.rows;
+  if (rows.size() != 1 || std::ranges::none_of(rows[0], query::calls_set_function)) return;
+  syntax::SelectCore& core = values.first.select.emplace();
+  core.where = values.first.where;
+  for (syntax::Expr& value : rows[0]) core.items.emplace_back().expr = std::move(value);
+  rows.clear();
+}
+
+bool acts(ForeignKeyAction action) {
+  return action != ForeignKeyAction::kNoAction && action != ForeignKeyAction::kRestrict;
+}
+
+// Whether a change of one table may change another's rows, by what foreign keys do.
+bool may_change(const Catalog& catalog, TableId changed, ir::OperationKind kind, TableId other) {
+  std::vector<TableId> reached = {changed};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i] == other) return true;
+    for (const TableDefinition& table : catalog.tables()) {
+      const bool follows = std::ranges::any_of(table.foreign_keys, [&](const ForeignKey& key) {
+        const bool is_updated = i == 0 && kind == ir::OperationKind::kUpdate;
+        return key.referenced == reached[i] && kind != ir::OperationKind::kInsert &&
+               (acts(key.on_update) || (!is_updated && acts(key.on_delete)));
+      });
+      if (follows && std::ranges::find(reached, table.id) == reached.end()) reached.push_back(table.id);
+    }
+  }
+  return false;
+}
+
+// Rows are returned once all is changed, and PostgreSQL has a query among them see the tables as they were
+// before: so it reads no table that is changed. `alone`: the statement changes no other table in WITH.
 std::unique_ptr<BoundSelect> bind_returned(const Program& program, const ChangeParts& change,
                                            const std::vector<Type>& parameters, const SessionValues* session,
-                                           const query::ProvidedTables* provider) {
+                                           const query::ProvidedTables* provider, ir::OperationKind kind,
+                                           TableId changed, bool alone) {
   std::vector<Type> types = parameters;
   for (const std::vector<Type>& columns : {change.types_of_columns(), change.types_beside()})
     types.insert(types.end(), columns.begin(), columns.end());
@@ -40,10 +75,14 @@ std::unique_ptr<BoundSelect> bind_returned(const Program& program, const ChangeP
     refuse_as(sqlstate::kWindowing, query.where, "window functions are not allowed in RETURNING");
   if (bound->queries.makes_rows)
     refuse_as(sqlstate::kNotSupported, query.where, "set-returning functions are not allowed in RETURNING");
-  if (!bound->queries.tables.empty()) {
-    refuse_as(
-        sqlstate::kNotSupported, query.where,
-        "RETURNING with a query of tables is not supported; ask for its rows in a statement of its own");
+  for (const TableId table : bound->queries.tables) {
+    if (!alone || may_change(program.catalog, changed, kind, table)) {
+      refuse_as(
+          sqlstate::kNotSupported, query.where,
+          "RETURNING with a query of table {}, which the statement may change, is not supported; ask for "
+          "its rows in a statement of its own",
+          program.catalog.table(table).name);
+    }
   }
   return bound;
 }
@@ -55,12 +94,15 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
                                          const query::ProvidedTables* provider,
                                          const std::vector<query::GivenTable>* given, bool in_with) {
   auto bound = std::make_unique<BoundChange>();
+  if (operation.kind == ir::OperationKind::kUpdate)
+    for (const syntax::Expr& value : operation.values) query::refuse_sets(value, "UPDATE");
   ChangeParts binder(program.catalog, operation);
   bound->table = binder.table();
   syntax::Operation each;
   if (operation.kind == ir::OperationKind::kInsert) {
     const std::vector<std::optional<Type>> targets = binder.insert_targets();
-    const syntax::Query rows = operation.query ? binder.rows_of_query() : binder.rows_of_values();
+    syntax::Query rows = operation.query ? binder.rows_of_query() : binder.rows_of_values();
+    if (!operation.query) select_only_row(rows);
     bound->rows = bind_select(program, rows, parameters, session, provider, &targets, given);
     if (operation.on_conflict && operation.on_conflict->updates)
       bound->conflict_columns = binder.conflict_columns();
@@ -112,7 +154,10 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
   if (returns_query) {
     binder.return_all(each);
     bound->each = bind_query(program, each, types, session);
-    bound->returned = bind_returned(program, binder, parameters, session, provider);
+    const bool may_update = operation.on_conflict && operation.on_conflict->updates;
+    bound->returned = bind_returned(program, binder, parameters, session, provider,
+                                    may_update ? ir::OperationKind::kUpdate : operation.kind, bound->table,
+                                    given == nullptr && !in_with);
     const auto is_array = [](const ResultColumn& column) { return column.type.is_array; };
     if (in_with && std::ranges::any_of(bound->returned->columns, is_array))
       refuse_as(sqlstate::kNotSupported, operation.where, "RETURNING of arrays in WITH is not supported");

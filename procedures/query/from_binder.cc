@@ -116,10 +116,10 @@ void SelectBinder::bind_condition(const syntax::Expr& expr, Conditions& conditio
 
 void SelectBinder::bind_from_item(const FromItem& item, FromPlan& plan, Conditions& conditions) {
   if (item.kind == FromItem::Kind::kJoins) return bind_joins(item, plan, conditions);
-  bind_relation(item, plan);
+  bind_relation(item, plan, conditions);
 }
 
-void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
+void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan, Conditions& conditions) {
   if (++binder_.tables_ > kMostTables || plan.steps.size() >= kMostSteps) {
     refuse_as(sqlstate::kTooComplex, item.where,
               "more than {} tables in one FROM, or {} in one statement, are not supported", kMostSteps,
@@ -128,6 +128,7 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
   const syntax::Name& name = item.alias.empty() ? item.name : item.alias;
   if (scope_.has_source(name.text))
     refuse_as(sqlstate::kDuplicateAlias, item.where, "table name \"{}\" specified more than once", name.text);
+  if (bind_derived_table(item, plan, conditions)) return;
   FromStep step;
   step.name = name.text;
   step.slots.begin = select_->width;
@@ -137,7 +138,7 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
     step.query = binder_.bind_query(query, outer, sees_beside, &captured);
     step.inputs = std::move(captured);
     step.is_lateral = !step.inputs.empty();
-    for (const auto& input : step.inputs) mark_slots(input.second);
+    for (auto& input : step.inputs) use_slots(input.second);
     add_columns(item, step, step.query->columns);
   };
   switch (item.kind) {
@@ -171,7 +172,7 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan) {
         step.query = std::move(read.plan);
         step.inputs = std::move(read.inputs);
         step.is_lateral = !step.inputs.empty();
-        for (const auto& input : step.inputs) mark_slots(input.second);
+        for (auto& input : step.inputs) use_slots(input.second);
         add_columns(item, step, step.query->columns);
       }
       if (names.size() > step.slots.count)
@@ -260,6 +261,9 @@ void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& 
   const size_t left_entry = scope_.entries().size();
   FromPlan left;
   Conditions left_conditions;
+  const bool is_outer = std::ranges::any_of(
+      item.joins, [](const FromItem::Join& join) { return join.kind != JoinKind::kInner; });
+  outer_joins_ += is_outer ? 1 : 0;
   bind_from_item(item.first[0], left, left_conditions);
   for (const FromItem::Join& join : item.joins) {
     const size_t right_entry = scope_.entries().size();
@@ -275,7 +279,7 @@ void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& 
     bind_from_item(join.item, right, right_conditions);
     reach_left(false);
     Conditions on = join_conditions(join, left_entry, right_entry);
-    for (const Expr& condition : on) mark_slots(condition);
+    for (Expr& condition : on) use_slots(condition);
     if (join.kind == JoinKind::kInner) {
       append_steps(left, std::move(right));
       for (Conditions* more : {&right_conditions, &on}) {
@@ -287,7 +291,7 @@ void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& 
     const bool left_is_optional = join.kind == JoinKind::kRight;
     FromPlan& optional_plan = left_is_optional ? left : right;
     Conditions& optional_conditions = left_is_optional ? left_conditions : right_conditions;
-    for (const Expr& condition : optional_conditions) mark_slots(condition);
+    for (Expr& condition : optional_conditions) use_slots(condition);
     FromStep step = optional_plan.steps.size() == 1 && optional_conditions.empty() &&
                             optional_plan.steps[0].kind == FromStep::Kind::kInner
                         ? std::move(optional_plan.steps[0])
@@ -301,12 +305,13 @@ void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& 
     left.steps.push_back(std::move(step));
     if (join.kind != JoinKind::kFull) continue;
     // Either side may have no row: what later joins ask of it is asked of the joined rows.
-    for (const Expr& condition : left_conditions) mark_slots(condition);
+    for (Expr& condition : left_conditions) use_slots(condition);
     FromStep whole = as_group(std::move(left), std::move(left_conditions));
     left = FromPlan();
     left_conditions.clear();
     left.steps.push_back(std::move(whole));
   }
+  outer_joins_ -= is_outer ? 1 : 0;
   append_steps(plan, std::move(left));
   for (Expr& condition : left_conditions) conditions.push_back(std::move(condition));
 }

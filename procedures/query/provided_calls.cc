@@ -378,6 +378,7 @@ Expr SelectBinder::bind_overlaps(const syntax::Expr& call, ExpressionBinder& bin
 }
 
 std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) {
+  if (is_set_function(call.text)) return bind_set_call(call);
   if (binder_.provider_ != nullptr && call.text == "timezone" && call.args.size() == 2 &&
       !is_utc(call.args[0]))
     return bind_zoned_time(call, binder);

@@ -42,6 +42,7 @@ class NoColumns final : public QueryNames {
   }
   Expr bind_query(const syntax::Expr& expr) override { return queries_.bind_query(expr); }
   std::optional<Expr> bind_catalog_call(const syntax::Expr& call, ExpressionBinder& binder) override {
+    refuse_sets(call, clause_);
     return queries_.bind_catalog_call(call, binder);
   }
   std::optional<Expr> bind_routine_call(const syntax::Expr& call, const syntax::Procedure& routine,
@@ -260,8 +261,9 @@ std::unique_ptr<QueryPlan> QueryBinder::combine(std::unique_ptr<QueryPlan> left,
     // A literal that has no type yet is cast where it is read.
     const auto place = [&](QueryPlan& side) {
       const bool unknown = side.columns[i].type.kind == TypeKind::kNull;
-      if (unknown && side.select && side.select->outputs[i].kind == ExprKind::kConstant)
-        return side.select->outputs[i];
+      const bool is_literal = side.select && (side.select->outputs[i].kind == ExprKind::kConstant ||
+                                              side.select->outputs[i].kind == ExprKind::kVariable);
+      if (unknown && is_literal) return side.select->outputs[i];
       Expr column = output_column(static_cast<uint32_t>(i), side.columns[i].type, more.part.where);
       if (unknown) column.type = text_type();
       return column;
@@ -272,8 +274,8 @@ std::unique_ptr<QueryPlan> QueryBinder::combine(std::unique_ptr<QueryPlan> left,
     binder.give_own_digits(values);
     bool text_varies = false;
     const Type type = unify_results(values, word, text_varies);
-    set.left_casts.push_back(std::move(left_value));
-    set.right_casts.push_back(std::move(right_value));
+    set.left_casts.push_back(finish(std::move(left_value)));
+    set.right_casts.push_back(finish(std::move(right_value)));
     const bool compares = !more.all || more.set != Query::Set::kUnion;
     if (compares) require_equality(output_column(static_cast<uint32_t>(i), type, more.part.where));
     plan->columns.push_back({left->columns[i].name, type});

@@ -289,14 +289,15 @@ struct QueryPlan {
 struct Subquery {
   // kArray: its rows as an array's text. kCall: no query, but a provider's function of the arguments, or one
   // of the database's.
-  enum class Kind { kScalar, kExists, kAny, kAll, kArray, kCall };
+  // kRow: whether the only row of the query matches.
+  enum class Kind { kScalar, kExists, kAny, kAll, kRow, kArray, kCall };
 
   Kind kind = Kind::kScalar;
   std::unique_ptr<QueryPlan> plan;
   // The expression's first arguments are put into `tested`, the others into `inputs`.
   std::vector<VariableId> tested;
   std::vector<VariableId> inputs;
-  // kAny, kAll: over `tested` and the query's row. All must hold for the row to match.
+  // kAny, kAll, kRow: over `tested` and the query's row. All must hold for the row to match.
   std::vector<ir::Expr> comparisons;
   bool is_equality = false;                // of one column: kAny may look it up
   uint32_t function = 0;                   // kCall

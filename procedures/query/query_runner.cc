@@ -345,6 +345,9 @@ bool QueryRunner::evaluate(const ir::Expr& expr, EvaluationContext&, Value& resu
       result = Value::of_bool(known.exists);
       return true;
     case Subquery::Kind::kCall:
+    case Subquery::Kind::kRow:
+      result = Value::null();
+      return known.rows.size() == 0 || compare(query, known.rows.row(0), result);
     case Subquery::Kind::kAny:
     case Subquery::Kind::kAll:
       break;
@@ -398,16 +401,18 @@ bool QueryRunner::compare(const Subquery& query, std::span<const Value> row, Val
   return true;
 }
 
+bool QueryRunner::raise_second_row() {
+  return state_.raise(ir::SourceLocation(), sqlstate::kCardinality,
+                      "more than one row returned by a subquery used as an expression");
+}
+
 bool QueryRunner::run_subquery(const Subquery& query, std::span<const Value> tested, Value& result) {
   switch (query.kind) {
     case Subquery::Kind::kScalar: {
       uint64_t rows = 0;
       std::string text;
       const bool ok = run_query(*query.plan, [&](std::span<const Value> row) {
-        if (++rows > 1) {
-          return state_.raise(ir::SourceLocation(), sqlstate::kCardinality,
-                              "more than one row returned by a subquery used as an expression");
-        }
+        if (++rows > 1) return raise_second_row();
         result = row[0];
         if (result.kind() == Value::Kind::kText) text = result.as_text();
         return true;
@@ -444,6 +449,15 @@ bool QueryRunner::run_subquery(const Subquery& query, std::span<const Value> tes
       });
       result = Value::of_bool(exists);
       return ok;
+    }
+    case Subquery::Kind::kRow: {
+      uint64_t rows = 0;
+      result = Value::null();
+      return run_query(*query.plan, [&](std::span<const Value> row) {
+        if (++rows > 1) return raise_second_row();
+        for (size_t i = 0; i < tested.size(); ++i) variables_[query.tested[i].value] = tested[i];
+        return compare(query, row, result);
+      });
     }
     case Subquery::Kind::kAny:
     case Subquery::Kind::kAll:
@@ -484,6 +498,7 @@ bool QueryRunner::know(const Subquery& query, Known& known) {
   }
   known.rows = RowStore(query.plan->columns.size());
   return run_query(*query.plan, [&](std::span<const Value> row) {
+    if (query.kind == Subquery::Kind::kRow && known.rows.size() > 0) return raise_second_row();
     if (!keep(known.rows.row_bytes())) return false;
     known.rows.add(row, &known_);
     if (!query.is_equality) return true;

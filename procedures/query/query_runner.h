@@ -100,6 +100,7 @@ class QueryRunner final : public QueryValues {
   [[nodiscard]] bool count_of(const std::optional<ir::Expr>& expr, const char* sqlstate, const char* name,
                               std::optional<uint64_t>& count);
   [[nodiscard]] bool run_routine(const ir::Procedure& routine, std::span<const Value> args, Value& result);
+  bool raise_second_row();
   [[nodiscard]] bool run_subquery(const Subquery& query, std::span<const Value> tested, Value& result);
   [[nodiscard]] bool know(const Subquery& query, Known& known);
   [[nodiscard]] bool compare(const Subquery& query, std::span<const Value> row, Value& result);

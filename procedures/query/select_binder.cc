@@ -101,7 +101,8 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
     subquery.tested.push_back(left.variable);
     Expr comparison;
     comparison.kind = ExprKind::kBinary;
-    comparison.op = expr.kind == syntax::ExprKind::kInQuery ? ir::Op::kEqual : expr.op;
+    const bool is_in = expr.kind == syntax::ExprKind::kInQuery || expr.kind == syntax::ExprKind::kRowQuery;
+    comparison.op = is_in ? ir::Op::kEqual : expr.op;
     comparison.type = kTruthType;
     comparison.where = expr.where;
     unify_for_comparison(left, right, expr.where);
@@ -130,6 +131,9 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
     case syntax::ExprKind::kAllQuery:
       subquery.kind = Subquery::Kind::kAll;
       break;
+    case syntax::ExprKind::kRowQuery:
+      subquery.kind = Subquery::Kind::kRow;
+      break;
     default:
       subquery.kind = Subquery::Kind::kAny;
   }
@@ -148,14 +152,6 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
   negation.where = expr.where;
   negation.args.push_back(std::move(result));
   return negation;
-}
-
-void SelectBinder::mark_slots(const Expr& expr) {
-  ir::walk(expr, [&](const Expr& part) {
-    if (part.kind != ExprKind::kColumn || part.source != 0) return;
-    if (wanted_.size() <= part.column.value) wanted_.resize(part.column.value + 1);
-    wanted_[part.column.value] = true;
-  });
 }
 
 std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, const Query* ordered,
@@ -235,23 +231,23 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
         plan->sort.push_back(key);
     }
   }
-  for (const Expr& key : select_->keys) mark_slots(key);
+  for (Expr& key : select_->keys) use_slots(key);
   if (!select_->grouped) {
     const bool is_windowed = !select_->window_functions.empty();
-    for (const Expr& output : is_windowed ? select_->kept : select_->outputs) mark_slots(output);
+    for (Expr& output : is_windowed ? select_->kept : select_->outputs) use_slots(output);
   }
-  for (const Aggregate& aggregate : select_->aggregates) {
-    if (aggregate.argument) mark_slots(*aggregate.argument);
-    if (aggregate.separator) mark_slots(*aggregate.separator);
-    if (aggregate.filter) mark_slots(*aggregate.filter);
-    for (const RowOrder& key : aggregate.order) mark_slots(key.expr);
+  for (Aggregate& aggregate : select_->aggregates) {
+    if (aggregate.argument) use_slots(*aggregate.argument);
+    if (aggregate.separator) use_slots(*aggregate.separator);
+    if (aggregate.filter) use_slots(*aggregate.filter);
+    for (RowOrder& key : aggregate.order) use_slots(key.expr);
   }
-  for (const Expr& condition : conditions) mark_slots(condition);
+  for (Expr& condition : conditions) use_slots(condition);
   wanted_.resize(std::max<size_t>(wanted_.size(), select_->width));
   arrange(from, std::move(conditions));
   want_columns(from);
-  from.streams =
-      from.steps.size() == 1 && binder_.bound_.subqueries.size() == queries_before && !draws_numbers();
+  from.streams = from.steps.size() == 1 && binder_.bound_.subqueries.size() == queries_before &&
+                 !flat_queries_ && !draws_numbers();
   plan->columns = std::move(columns_);
   plan->select = std::move(select_);
   scope_.set_owner(nullptr);
@@ -303,7 +299,7 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
         binder_.common_tables_ = common_tables;
         select_->aggregates.resize(aggregates);
         forget_windows(windows);
-        in_aggregate_ = in_window_ = false;
+        in_aggregate_ = in_window_ = allows_sets_ = false;
       }
       if (!keeps_unknown) value = resolve_as_text(std::move(value));
       require_certain_text(value, "this column");
@@ -496,6 +492,11 @@ void SelectBinder::group(Expr& expr) {
   }
   if (expr.kind == ExprKind::kColumn) {
     if (!select_->grouping_sets.empty() || !is_decided_by_keys(expr)) {
+      if (expr.column.value >= first_set_slot_) {
+        refuse_as(sqlstate::kNotSupported, expr.where,
+                  "functions that give rows are not supported beside aggregates; call them in a query around "
+                  "this one");
+      }
       const auto named = std::ranges::find_if(
           scope_.entries(), [&](const RowScope::Entry& entry) { return same_expression(entry.expr, expr); });
       refuse_as(sqlstate::kGrouping, expr.where,

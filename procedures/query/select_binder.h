@@ -32,6 +32,11 @@ inline bool is_number_type(std::string_view type) {
 
 // A function that gives rows.
 bool is_set_function(const std::string& name);
+bool calls_set_function(const syntax::Expr& expr);
+// Refuses an expression in which such functions are called: `where` says what it is a part of.
+void refuse_sets(const syntax::Expr& expr, std::string_view where);
+// Refuses those that are called only where another part of the expression says so.
+void refuse_chosen_sets(const syntax::Expr& expr);
 // A function that is called with OVER alone; aggregates may be called with it.
 bool is_window_function(std::string_view name);
 
@@ -93,7 +98,7 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
 
   void bind_from_item(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
   void bind_joins(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
-  void bind_relation(const syntax::FromItem& item, FromPlan& plan);
+  void bind_relation(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
   void bind_table(const syntax::FromItem& item, FromStep& step);
   bool bind_view(const syntax::FromItem& item, FromStep& step);
   std::optional<syntax::Query> query_of_sequence(const syntax::FromItem& item) const;
@@ -105,7 +110,7 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   FromStep::SetFunction bind_json_rows(const char* list, bool is_text, const std::string& name,
                                        std::span<const syntax::Expr> args, ir::SourceLocation where);
   FromStep::SetFunction bind_series_of_times(std::vector<ir::Expr> args);
-  ir::Expr bind_set_item(const syntax::Expr& call);
+  ir::Expr bind_set_call(const syntax::Expr& call);
   ir::Expr bind_item(const syntax::Expr& expr);
   ir::Expr bind_subscript(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr bind_field(const syntax::Expr& expr, ExpressionBinder& binder);
@@ -161,7 +166,15 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   void finish_windows();
   void keep_columns(ir::Expr& expr);
   bool is_decided_by_keys(const ir::Expr& column);
-  void mark_slots(const ir::Expr& expr);
+  // Puts expressions in the place of derived tables' columns, and notes that the slots are wanted.
+  void use_slots(ir::Expr& expr);
+  void put_derived(ir::Expr& expr) const;
+  bool is_movable(const syntax::Expr& expr) const;
+  bool is_flat_item(const syntax::FromItem& item, bool& has_derived) const;
+  bool is_flat(const syntax::Query& query) const;
+  bool bind_derived_table(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
+  bool bind_flat(const syntax::FromItem& item, const syntax::Query& query, const ProvidedTables::View* view,
+                 FromPlan& plan, Conditions& conditions);
   bool has_no_rows() const;
   bool draws_numbers() const;
   bool is_volatile(const ir::Expr& expr) const;
@@ -172,11 +185,16 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   std::vector<Column> columns_;
   std::vector<std::optional<ColumnOrigin>> origins_;  // of the frame's slots
   std::vector<bool> wanted_;                          // by slot
+  std::vector<std::optional<ir::Expr>> derived_;      // by slot: what a derived table's column stands for
+  size_t outer_joins_ = 0;                            // around the FROM item that is being bound
+  bool flat_queries_ = false;                         // a derived table in this frame has queries inside
   std::vector<FromStep::SetFunction> set_items_;      // their slots are the last ones
+  uint32_t first_set_slot_ = UINT32_MAX;              // of set_items_
   bool allows_aggregates_ = false;
   bool in_aggregate_ = false;
   bool reads_working_rows_ = false;
   bool allows_windows_ = false;
+  bool allows_sets_ = false;  // functions that give rows
   bool in_window_ = false;
   std::vector<std::pair<std::string, WindowParts>> named_windows_;
   std::string_view clause_ = "FROM";  // for errors

@@ -1,4 +1,6 @@
 // SelectBinder's functions that give rows, in FROM and in the select list.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -65,6 +67,24 @@ bool is_set_function(const std::string& name) {
   return json_rows(name) != nullptr || name == "generate_series" || name == "unnest" ||
          name == "generate_subscripts" || name == "regexp_split_to_table" || name == "string_to_table" ||
          name == "regexp_matches" || name == kPartitionAncestors || name == syntax::kExpandArray;
+}
+
+bool calls_set_function(const syntax::Expr& expr) {
+  return (expr.kind == syntax::ExprKind::kCall && is_set_function(expr.text)) ||
+         std::ranges::any_of(expr.args, calls_set_function);
+}
+
+void refuse_sets(const syntax::Expr& expr, std::string_view where) {
+  if (expr.kind == syntax::ExprKind::kCall && is_set_function(expr.text)) {
+    refuse_as(sqlstate::kNotSupported, expr.where, "set-returning functions are not allowed in {}", where);
+  }
+  for (const syntax::Expr& arg : expr.args) refuse_sets(arg, where);
+}
+
+void refuse_chosen_sets(const syntax::Expr& expr) {
+  if (expr.kind == syntax::ExprKind::kCase) return refuse_sets(expr, "CASE");
+  if (expr.kind == syntax::ExprKind::kCall && expr.text == "coalesce") return refuse_sets(expr, "COALESCE");
+  for (const syntax::Expr& arg : expr.args) refuse_chosen_sets(arg);
 }
 
 FromStep::SetFunction SelectBinder::bind_json_rows(const char* list, bool is_text, const std::string& name,
@@ -255,7 +275,7 @@ bool SelectBinder::bind_rows_of_routine(const FromItem& item, FromStep& step) {
                 "function {} has parameters that are arrays, and cannot be called here", item.name.text);
     }
     Expr value = argument_for(bind(*given[i]), type, i + 1, *routine);
-    mark_slots(value);
+    use_slots(value);
     // The query may name the argument by the parameter's name, or as $n.
     for (const std::string& name : {parameter.name.text, "$" + std::to_string(i + 1)}) {
       if (!name.empty()) parameters.add({.source = item.name.text, .name = name, .expr = value});
@@ -310,9 +330,9 @@ void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
       step.sets.push_back(
           bind_set_function(item.name.text, are_several ? args.subspan(i, 1) : args, item.name.where));
     }
-    for (const Expr& arg : step.sets.back().args) {
+    for (Expr& arg : step.sets.back().args) {
       step.is_lateral |= names_slot(arg);
-      mark_slots(arg);
+      use_slots(arg);
     }
   }
   const std::string& name = item.alias.empty() ? item.name.text : item.alias.text;
@@ -338,11 +358,28 @@ void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
   }
 }
 
-// Functions in the select list that give rows: all of them side by side, for each row of FROM.
-Expr SelectBinder::bind_set_item(const syntax::Expr& call) {
+// Functions in the select list that give rows, whole items or parts of expressions: all of them side by side,
+// for each row of FROM.
+Expr SelectBinder::bind_set_call(const syntax::Expr& call) {
+  const auto refuse_set = [&](std::string_view what) {
+    refuse_as(sqlstate::kNotSupported, call.where, "{}", what);
+  };
+  if (in_aggregate_) refuse_set("aggregate function calls cannot contain set-returning function calls");
+  if (in_window_) refuse_set("window function calls cannot contain set-returning function calls");
+  if (clause_ == "FROM") refuse_set("set-returning functions must appear at top level of FROM");
+  if (clause_.empty() && !allows_sets_)
+    refuse_set("functions that give rows are not supported inside of each other; put one of them into FROM");
+  if (clause_ == "GROUP BY" || clause_ == "ORDER BY") {
+    refuse_set(fmt::format(
+        "functions that give rows are not supported in {}; name the column of the select list", clause_));
+  }
+  if (!allows_sets_) refuse_sets(call, clause_);
+  allows_sets_ = false;
   FromStep::SetFunction function = bind_set_function(call.text, call.args, call.where);
-  for (const Expr& arg : function.args) mark_slots(arg);
+  allows_sets_ = true;
+  for (Expr& arg : function.args) use_slots(arg);
   const Type type = function.result;
+  if (set_items_.empty()) first_set_slot_ = select_->width;
   set_items_.push_back(std::move(function));
   if (wanted_.size() <= select_->width) wanted_.resize(select_->width + 1);
   wanted_[select_->width] = true;

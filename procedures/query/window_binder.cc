@@ -316,7 +316,9 @@ std::optional<Expr> SelectBinder::bind_frame_offset(const syntax::FrameBound& bo
   if (mode == FrameMode::kRange) {
     const Type& type = parts.plan.order[0].expr.type;
     const bool takes_any_number = type.kind == TypeKind::kNumeric || type.kind == TypeKind::kDecimal;
-    const bool fits = is_unknown(offset)   ? type.is_number()
+    const bool is_span = type.is_time() || type.kind == TypeKind::kInterval || type.kind == TypeKind::kTime;
+    const bool fits = is_unknown(offset)   ? type.is_number() || is_span
+                      : is_span            ? offset.type.kind == TypeKind::kInterval
                       : type.is_integer()  ? offset.type.is_integer()
                       : type.is_floating() ? offset.type.is_number()
                                            : takes_any_number && offset.type.is_exact();
@@ -324,9 +326,11 @@ std::optional<Expr> SelectBinder::bind_frame_offset(const syntax::FrameBound& bo
       refuse_as(
           sqlstate::kNotSupported, offset.where,
           "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {} and offset type {}",
-          to_string(type), to_string(offset.type));
+          message_name(type), message_name(offset.type));
     }
-    if (type.is_floating()) {
+    if (is_span) {
+      offset = convert_explicitly(std::move(offset), Type{.kind = TypeKind::kInterval});
+    } else if (type.is_floating()) {
       offset = convert_explicitly(std::move(offset), kPartType);
     } else if (type.is_integer()) {
       offset = convert_explicitly(std::move(offset), kCountType);

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "procedures/times/interval.h"
+#include "procedures/times/time_functions.h"
+#include "procedures/times/timestamp.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/decimal.h"
 
@@ -15,7 +18,12 @@ using ir::FrameMode;
 
 namespace {
 
-bool is_negative(const Value& offset) {
+// `ordered`: the type of ORDER BY. A time of day is moved by an interval's hours alone.
+bool is_negative(const Value& offset, const Type& ordered) {
+  if (offset.kind() == Value::Kind::kInterval) {
+    const Interval interval = interval_of(offset);
+    return ordered.kind == TypeKind::kTime ? interval.microseconds < 0 : estimate_of(interval) < 0;
+  }
   if (offset.kind() == Value::Kind::kDouble) return offset.as_double() < 0;
   return offset.kind() == Value::Kind::kNumeric ? offset.as_numeric() < 0 : offset.as_int() < 0;
 }
@@ -35,6 +43,24 @@ uint32_t first_position(PositionRange range, IsBehind&& is_behind) {
   return range.begin;
 }
 
+// A timestamp, a date or an interval less, or plus, an interval. A date becomes a timestamp.
+bool move_by(const Type& type, const Value& from, const Value& offset, bool subtracts, RunState& run,
+             Value& result) {
+  if (type.kind == TypeKind::kInterval) {
+    return apply_interval(subtracts ? ir::Op::kSubtract : ir::Op::kAdd, from, offset, run.arena, result,
+                          run.context.error);
+  }
+  int64_t moment = from.as_int();
+  if (type.kind == TypeKind::kDate && !timestamp_of_date(from.as_int(), moment)) {
+    return fail(run.context.error, run.arena, sqlstate::kDatetimeOverflow, "date out of range for timestamp");
+  }
+  Value span = offset;
+  if (subtracts && !negate_interval(offset, run.arena, span, run.context.error)) return false;
+  const Value arguments[] = {Value::of_int(moment), span};
+  return apply_time_function(ir::Function::kMoveTime, Type{.kind = TypeKind::kTimestamp}, arguments,
+                             run.arena, result, run.context.error);
+}
+
 }  // namespace
 
 bool WindowFrames::open() {
@@ -51,7 +77,8 @@ bool WindowFrames::open_bound(const WindowFunction::Bound& bound, std::string_vi
                      name);
   }
   const bool is_number = offset.kind() != Value::Kind::kDouble || !std::isnan(offset.as_double());
-  if (is_number && !is_negative(offset)) return true;
+  if (is_number && !is_negative(offset, window_.order.empty() ? Type() : window_.order[0].expr.type))
+    return true;
   if (function_.mode == FrameMode::kRange) {
     return run.raise(bound.offset->where, sqlstate::kInvalidFrameOffset,
                      "invalid preceding or following size in window function");
@@ -146,6 +173,25 @@ bool WindowFrames::bound_by_value(bool precedes, const Value& offset, const ir::
     });
     return true;
   };
+  RunState& run = runner_.state_;
+  Value limit;
+  if (type.kind == TypeKind::kTime) {
+    const int128 from = value.as_int();
+    const int128 span = interval_of(offset).microseconds;
+    const int128 end = subtracts ? from - span : from + span;
+    return search([&](const Value& each) { return static_cast<int128>(each.as_int()) <=> end; });
+  }
+  if (type.is_time() || type.kind == TypeKind::kInterval) {
+    if (!move_by(type, value, offset, subtracts, run, limit)) return run.raise(where);
+    return search([&](const Value& each) {
+      if (type.kind == TypeKind::kInterval) return estimate_of_interval(each) <=> estimate_of_interval(limit);
+      int64_t at = each.as_int();
+      // A date that no timestamp can be is behind all of them.
+      if (type.kind == TypeKind::kDate && !timestamp_of_date(each.as_int(), at))
+        return std::strong_ordering::greater;
+      return at <=> limit.as_int();
+    });
+  }
   if (type.is_integer()) {
     const int128 limit = subtracts ? static_cast<int128>(value.as_int()) - offset.as_int()
                                    : static_cast<int128>(value.as_int()) + offset.as_int();
@@ -162,8 +208,6 @@ bool WindowFrames::bound_by_value(bool precedes, const Value& offset, const ir::
   const auto decimal = [&](const Value& each) {
     return type.kind == TypeKind::kNumeric ? Value::of_decimal(each.as_numeric(), type.scale) : each;
   };
-  RunState& run = runner_.state_;
-  Value limit;
   if (!apply_decimal(subtracts ? ir::Op::kSubtract : ir::Op::kAdd, decimal(value), offset, run.arena, limit,
                      run.context.error))
     return run.raise(where);

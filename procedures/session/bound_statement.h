@@ -38,6 +38,8 @@ class BoundStatement {
   std::span<const Type> parameters() const { return parameters_; }
   // Returns the columns of the rows that it gives; a statement that gives only a count has none.
   std::span<const ResultColumn> columns() const { return columns_; }
+  // SELECT FROM t gives rows without columns.
+  bool gives_rows() const { return !columns_.empty() || (select_ && !command_->operation->merges); }
   // Returns whether it is an operation that changes nothing.
   bool is_read() const {
     return command_->operation && command_->operation->kind == ir::OperationKind::kSelect &&

@@ -235,6 +235,9 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   // The stored value has the target's digits or blanks, in PostgreSQL too.
   if (target.precision != 0 || target.length != 0) expr.text_varies = false;
   if (is_unknown(expr)) return resolve_literal(std::move(expr), target);
+  // A plain numeric keeps the digits that the value has.
+  if (target.kind == TypeKind::kDecimal && expr.type.kind == TypeKind::kNumeric)
+    require_certain_text(expr, what);
   const Type& from = expr.type;
   const bool are_akin = (from.is_number() && target.is_number()) || (from.is_time() && target.is_time()) ||
                         is_time_of_day_pair(from, target);

@@ -83,6 +83,12 @@ std::span<const ResultColumn> ClientSession::columns_of(const Named& named) cons
                                             : named.prepared->bound()->columns();
 }
 
+bool ClientSession::gives_rows(const Named& named) const {
+  if (!columns_of(named).empty()) return true;
+  return named.prepared != nullptr && named.statement.command() != nullptr &&
+         named.prepared->bound() != nullptr && named.prepared->bound()->gives_rows();
+}
+
 std::span<const Type> ClientSession::parameters_of(const Named& named) const {
   if (named.prepared == nullptr || named.prepared->bound() == nullptr) return {};
   return named.prepared->bound()->parameters();
@@ -228,7 +234,7 @@ ClientSession::Done ClientSession::describe(ByteSpan body) {
   MessageWriter writer = out();
   const auto describe_rows = [&](Named& named, std::span<const ValueFormat> formats) {
     const auto columns = columns_of(named);
-    if (columns.empty()) {
+    if (columns.empty() && !gives_rows(named)) {
       write_bare('n', writer);
     } else {
       write_row_description(columns, formats, writer);
@@ -341,7 +347,7 @@ void ClientSession::hand_out(Portal& portal, int32_t most) {
   if (most > 0 && count == static_cast<size_t>(most)) return write_bare('s', writer);
   // The tag counts the rows that this Execute has given, as PostgreSQL's does.
   const size_t number = portal.tag.rfind(' ') + 1;
-  const bool has_count = !portal.named->columns.empty() || !columns_of(*portal.named).empty();
+  const bool has_count = !portal.named->columns.empty() || gives_rows(*portal.named);
   if (has_count && number > 0 && is_ascii_digit(portal.tag[number])) {
     write_command_complete(fmt::format("{}{}", portal.tag.substr(0, number), count), writer);
   } else {

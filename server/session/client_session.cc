@@ -435,7 +435,7 @@ ClientSession::Done ClientSession::run_part(Query::Part& part) {
   const size_t mark = replies_.mark();
   MessageWriter writer = out();
   const auto columns = columns_of(named);
-  if (!columns.empty()) write_row_description(columns, {}, writer);
+  if (gives_rows(named)) write_row_description(columns, {}, writer);
   std::vector<std::byte> rows;
   RowWriter sink({}, rows);
   Ran ran = run(named, {}, {}, sink, alone);

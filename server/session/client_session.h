@@ -182,6 +182,7 @@ class ClientSession {
   // Binds an SQL statement, so that its types and columns are known.
   Ran prepare(Named& named);
   std::span<const ResultColumn> columns_of(const Named& named) const;
+  bool gives_rows(const Named& named) const;
   std::span<const Type> parameters_of(const Named& named) const;
 
   // `alone`: it is all of its request, so it may be a transaction by itself.
