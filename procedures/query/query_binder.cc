@@ -72,6 +72,17 @@ class NoColumns final : public QueryNames {
 
 }  // namespace
 
+// A char(n) that meets another length, or a literal, would keep its own blanks in PostgreSQL.
+static void require_one_length(const Type& type, bool text_varies, ir::SourceLocation where,
+                               std::string_view what) {
+  if (type.kind != TypeKind::kChar || !text_varies) return;
+  refuse_as(sqlstate::kNotSupported, where,
+            "{} of char(n) and another length is not supported: each value would keep its own blanks; cast "
+            "them to one "
+            "type, as CAST(... AS char(n)) or AS text",
+            what);
+}
+
 BoundQueries QueryBinder::bind(const Query& query, const std::vector<std::optional<Type>>* targets) {
   bound_.recursions = static_cast<uint32_t>(given_.size());
   bound_.plan = bind_query(query, nullptr, false, nullptr, targets != nullptr);
@@ -205,6 +216,7 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_values(const syntax::QueryPart& par
       binder.give_own_digits(values);
       bool text_varies = false;
       type = unify_results(values, "VALUES", text_varies);
+      if (!keeps_unknown) require_one_length(type, text_varies, part.where, "VALUES");
     }
     for (Expr* value : values) *value = finish(std::move(*value));
     plan->columns.push_back({"column" + std::to_string(i + 1), type});
@@ -274,6 +286,7 @@ std::unique_ptr<QueryPlan> QueryBinder::combine(std::unique_ptr<QueryPlan> left,
     binder.give_own_digits(values);
     bool text_varies = false;
     const Type type = unify_results(values, word, text_varies);
+    require_one_length(type, text_varies, more.part.where, word);
     set.left_casts.push_back(finish(std::move(left_value)));
     set.right_casts.push_back(finish(std::move(right_value)));
     const bool compares = !more.all || more.set != Query::Set::kUnion;

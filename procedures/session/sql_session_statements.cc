@@ -66,7 +66,10 @@ bool hand_on(std::span<const ResultColumn> columns, std::span<const Value> value
   for (size_t i = 0; i < row.size(); ++i) {
     row[i] = Argument::of(values[i]);
     if (!columns[i].type.is_array || values[i].is_null()) continue;
-    const Result<Argument> array = parse_argument(columns[i].type, values[i].as_text(), arena);
+    // The text has the blanks of each char(n), which reading one as such drops.
+    Type type = columns[i].type;
+    if (type.kind == TypeKind::kChar) type.kind = TypeKind::kVarchar;
+    const Result<Argument> array = parse_argument(type, values[i].as_text(), arena);
     if (!array.ok()) return false;
     row[i] = *array;
   }

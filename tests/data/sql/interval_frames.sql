@@ -11,3 +11,4 @@ select id, sum(x) over (ORDER BY t nulls first range between interval '1 day' pr
 select id, sum(x) over (ORDER BY x range between interval '1 day' preceding and current row) from e;
 select id, sum(x) over (ORDER BY tt range between interval '-1 month' preceding and current row) from e ORDER BY id;
 select id, first_value(id) over (ORDER BY t range between interval '10 days' following and unbounded following) from e ORDER BY id;
+select d, count(*) over (order by d range between interval '1 month' preceding and current row) from (values (date '2020-02-14'), (date '2020-03-15')) v(d) ORDER BY d;

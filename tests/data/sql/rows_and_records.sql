@@ -33,3 +33,4 @@ prepare u5 as select 1 union select $1 except select $2; execute u5(5,1);
 prepare u7 as select $1; execute u7('x');
 prepare u8 as select 'x' where 'x' like any($1); execute u8('{x,y}');
 select count(*) from t where c = 'ab   '; update p set q='w2' where id=1 returning q, (select count(*) from t);
+create table ch (id int primary key, c char(5)); insert into ch values (1,'ab'::char(3)),(2,'abcde'); select array_agg(c ORDER BY id), array(select c from ch where id=1), (select array[c] from ch where id=1) from ch; select c from ch union all select c from ch ORDER BY 1;
