@@ -6,6 +6,7 @@
 // Errors      refuse() and refuse_as().
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -103,5 +104,11 @@ class ChangeParts {
   const TableDefinition& table_;
   std::vector<TableBeside> beside_;
 };
+
+// Whether a foreign key of the table's refers to the table.
+inline bool refers_to_itself(const TableDefinition& table) {
+  return std::ranges::any_of(table.foreign_keys,
+                             [&](const ForeignKey& key) { return key.referenced == table.id; });
+}
 
 }  // namespace mneme

@@ -151,6 +151,8 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
     if (each.items.empty() || !may_be_of_queries(error)) throw;
     returns_query = true;
   }
+  bound->may_wait = operation.kind == ir::OperationKind::kInsert && each.items.empty() && !returns_query &&
+                    refers_to_itself(program.catalog.table(bound->table));
   if (returns_query) {
     binder.return_all(each);
     bound->each = bind_query(program, each, types, session);

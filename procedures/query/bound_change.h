@@ -39,6 +39,9 @@ struct BoundChange {
   // parameters are the statement's and, behind them, the columns of the changed row, which are all that
   // `each` returns then, and those of `rows` behind its `parameters`.
   std::unique_ptr<BoundSelect> returned = nullptr;
+  // An INSERT into a table that refers to itself, and returns nothing: a row may come before the one that it
+  // refers to.
+  bool may_wait = false;
   // A DELETE in WITH returns the columns of the rows behind the key. Without a primary key the change itself
   // returns them, as equal rows are found once.
   bool returns_in_rows = false;

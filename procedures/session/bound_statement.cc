@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "procedures/binder/change_parts.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
@@ -249,6 +250,9 @@ void BoundStatement::bind_change_of_any_form(const Program& program) {
   change_.reset();
   const syntax::Operation& operation = *command_->operation;
   refuse_change_of_view(program, operation.tables[0].table);
+  const TableDefinition* const table = program.catalog.find_table(operation.tables[0].table.text);
+  refers_to_itself_ =
+      table != nullptr && operation.kind == ir::OperationKind::kInsert && mneme::refers_to_itself(*table);
   const std::vector<Type> given = parameters_;
   const bool may_change_twice = operation.on_conflict && operation.on_conflict->updates &&
                                 (operation.query || !operation.more_rows.empty());

@@ -38,6 +38,8 @@ class BoundStatement {
   std::span<const Type> parameters() const { return parameters_; }
   // Returns the columns of the rows that it gives; a statement that gives only a count has none.
   std::span<const ResultColumn> columns() const { return columns_; }
+  // An INSERT into a table that refers to itself.
+  bool refers_to_itself() const { return refers_to_itself_; }
   // SELECT FROM t gives rows without columns.
   bool gives_rows() const { return !columns_.empty() || (select_ && !command_->operation->merges); }
   // Returns whether it is an operation that changes nothing.
@@ -97,6 +99,7 @@ class BoundStatement {
   std::unique_ptr<BoundWith> with_;
   std::optional<BoundCall> call_;
   bool calls_any_query_ = false;
+  bool refers_to_itself_ = false;
   std::unique_ptr<BoundBlock> block_;
 };
 

@@ -2,7 +2,9 @@
 // runs in a transaction of its own or in the block that is open (sql_session.cc).
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <deque>
+#include <numeric>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -60,6 +62,20 @@ SqlSession::Ran SqlSession::find_changed(const BoundStatement& statement, const 
   return roll_back(failure);
 }
 
+SqlSession::Ran SqlSession::run_or_wait(const RunRequest& request, RecordedRows& recorded, bool& waits,
+                                        StatementResult& failure) {
+  const Transaction::Savepoint before = transaction_.savepoint();
+  const uint32_t count = recorded.count();
+  const Outcome outcome = interpreter_.run(request);
+  waits = outcome.kind == Outcome::Kind::kRaised && !sequences_.met_conflict() &&
+          std::string_view(outcome.sqlstate) == sqlstate::kForeignKey;
+  if (!waits) return ended(outcome, failure);
+  recorded.count_again_from(count);
+  if (transaction_.roll_back_to(before) && sequences_.went_back()) return Ran::kCompleted;
+  transaction_.abort();
+  return Ran::kConflict;
+}
+
 SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const BoundChange& change,
                                          std::span<const Argument> parameters, const query::RowStore& found,
                                          ResultSink& rows, uint64_t& count, Arena& texts,
@@ -73,7 +89,13 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
   std::unordered_set<std::string> conflicts;
   std::vector<size_t> found_as;  // by row that is kept: which of the found ones it was
   std::vector<Argument> arguments;
-  for (size_t i = 0; i < found.size() && ran == Ran::kCompleted; ++i) {
+  std::vector<size_t> turn(found.size());
+  std::iota(turn.begin(), turn.end(), size_t{0});
+  // Rows that refer to others of the statement wait for these, until no more can be inserted.
+  std::vector<size_t> waiting;
+  bool may_wait = change.may_wait;
+  for (size_t at = 0; at < turn.size() && ran == Ran::kCompleted; ++at) {
+    const size_t i = turn[at];
     arguments.clear();
     for (size_t column = 0; column < change.parameters; ++column)
       arguments.push_back(Argument::of(found.row(i)[column]));
@@ -101,7 +123,19 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
       }
     }
     const uint64_t changed_before = recorded.count();
-    for (uint32_t n = 0; n < times[i] && ran == Ran::kCompleted; ++n) ran = run_body(request, failure);
+    bool waits = false;
+    if (may_wait) {
+      ran = run_or_wait(request, recorded, waits, failure);
+      if (waits) waiting.push_back(i);
+    } else {
+      for (uint32_t n = 0; n < times[i] && ran == Ran::kCompleted; ++n) ran = run_body(request, failure);
+    }
+    if (at + 1 == turn.size() && !waiting.empty()) {
+      may_wait = waiting.size() < turn.size();
+      turn = std::exchange(waiting, {});
+      at = SIZE_MAX;
+    }
+    if (waits) continue;
     // One that ON CONFLICT leaves as it is may be met again.
     if (may_conflict && recorded.count() > changed_before) conflicts.insert(std::move(key));
     found_as.resize(kept.size(), i);

@@ -45,6 +45,11 @@ class RecordedRows final : public Recording {
   std::optional<Recorded> find(OperationId, uint32_t, uint32_t) override { return std::nullopt; }
 
   uint32_t count() const { return count_; }
+  // The last ones are taken back. Only where there are no columns.
+  void count_again_from(uint32_t count) {
+    CHECK(row_.empty());
+    count_ = count;
+  }
 
  private:
   const std::span<const ResultColumn> columns_;

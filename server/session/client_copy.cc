@@ -169,6 +169,7 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
   prepared = seat_.session().prepare(*copy.insert);
   if (!prepared) return {Done::kRetry};
   if (!prepared->ok()) return {Done::kYes, without_place(*std::move(prepared))};
+  copy.may_wait = copy.insert->bound()->refers_to_itself();
   copy.opens_block = seat_.block() == SqlSession::Block::kNone;
   copy.batches = copy.opens_block || !seat_.session().has_read_rows();
   copy.is_extended = is_extended;
@@ -184,9 +185,9 @@ ClientSession::Done ClientSession::fail_copy(const StatementResult& failure) {
     if (copy_in_->opens_block) seat_.give_back();  // rolls it back
   }
   StatementResult told = failure;
-  if (copy_in_->reader.line() > 0)
-    told.context = fmt::format("COPY {}, line {}", read_relation_name(copy_in_->statement.table),
-                               copy_in_->reader.line());
+  const size_t line = copy_in_->line.value_or(copy_in_->reader.line());
+  if (line > 0)
+    told.context = fmt::format("COPY {}, line {}", read_relation_name(copy_in_->statement.table), line);
   const uint64_t kept = copy_in_->rows - copy_in_->rows_in_batch;
   if (copy_in_->batches && kept > 0)
     told.message += fmt::format("; the first {} rows are in the table", kept);
@@ -209,54 +210,105 @@ ClientSession::Done ClientSession::copy_data(ByteSpan bytes) {
 }
 
 ClientSession::Done ClientSession::copy_rows() {
-  Arena arena{4096};
-  const ValueFormat format = copy_in_->statement.is_binary ? ValueFormat::kBinary : ValueFormat::kText;
-  std::vector<Argument> values(copy_in_->width);
-  std::vector<uint8_t> scales(copy_in_->width);
-  struct NoRows final : ResultSink {
-    void begin(std::span<const ResultColumn>) override {}
-    void add(std::span<const Argument>) override {}
-  } none;
   for (;;) {
     const Result<bool> next = copy_in_->reader.next();
     if (!next) return fail_copy(StatementResult::failure(sqlstate::kBadCopyFormat, next.error().message));
     if (!*next) return Done::kYes;
-    const auto fields = copy_in_->reader.fields();
-    const std::span<const Type> types = copy_in_->insert->bound()->parameters();
-    if (fields.size() > types.size())
-      return fail_copy(
-          StatementResult::failure(sqlstate::kBadCopyFormat, "extra data after last expected column"));
-    if (fields.size() < types.size())
-      return fail_copy(StatementResult::failure(
-          sqlstate::kBadCopyFormat,
-          fmt::format("missing data for column \"{}\"", copy_in_->column_names[fields.size()])));
-    arena.reset();
-    size_t bytes = 0;
-    for (size_t i = 0; i < fields.size(); ++i) {
-      values[i] = {};
-      scales[i] = types[i].scale;
-      if (!fields[i]) continue;
-      bytes += fields[i]->size();
-      SqlError error;
-      if (!read_value(types[i], as_bytes(*fields[i]), format, arena, values[i], scales[i], error))
-        return fail_copy(StatementResult::failure(error.sqlstate, std::string(error.message)));
-    }
-    if (copy_in_->opens_block && seat_.block() == SqlSession::Block::kNone && !begin_copy_batch()) {
-      return fail_copy(
-          StatementResult::failure(sqlstate::kSerializationFailure, "a change of the schema came between"));
-    }
-    const std::optional<StatementResult> inserted =
-        seat_.session().execute(*copy_in_->insert, values, scales, none);
-    CHECK(inserted.has_value());  // the open block keeps changes of the schema off
-    if (!inserted->ok()) return fail_copy(*inserted);
-    ++copy_in_->rows;
-    copy_in_->rows_in_batch += 1;
-    copy_in_->batch_bytes += bytes + 32;
-    if (copy_in_->batches && copy_in_->batch_bytes >= kBatchBytes) {
-      const Done committed = commit_copy_batch();
-      if (committed != Done::kYes || !copy_in_) return committed;
-    }
+    const Done done = copy_row(copy_in_->reader.fields());
+    if (done != Done::kYes || !copy_in_) return done;
   }
+}
+
+ClientSession::Done ClientSession::copy_row(std::span<const std::optional<std::string_view>> fields) {
+  const ValueFormat format = copy_in_->statement.is_binary ? ValueFormat::kBinary : ValueFormat::kText;
+  const std::span<const Type> types = copy_in_->insert->bound()->parameters();
+  if (fields.size() > types.size())
+    return fail_copy(
+        StatementResult::failure(sqlstate::kBadCopyFormat, "extra data after last expected column"));
+  if (fields.size() < types.size())
+    return fail_copy(StatementResult::failure(
+        sqlstate::kBadCopyFormat,
+        fmt::format("missing data for column \"{}\"", copy_in_->column_names[fields.size()])));
+  Arena& arena = *copy_in_->arena;
+  std::vector<Argument>& values = copy_in_->values;
+  std::vector<uint8_t>& scales = copy_in_->scales;
+  arena.reset();
+  values.resize(copy_in_->width);
+  scales.resize(copy_in_->width);
+  size_t bytes = 0;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    values[i] = {};
+    scales[i] = types[i].scale;
+    if (!fields[i]) continue;
+    bytes += fields[i]->size();
+    SqlError error;
+    if (!read_value(types[i], as_bytes(*fields[i]), format, arena, values[i], scales[i], error))
+      return fail_copy(StatementResult::failure(error.sqlstate, std::string(error.message)));
+  }
+  if (copy_in_->opens_block && seat_.block() == SqlSession::Block::kNone && !begin_copy_batch()) {
+    return fail_copy(
+        StatementResult::failure(sqlstate::kSerializationFailure, "a change of the schema came between"));
+  }
+  bool waits = false;
+  const StatementResult inserted = insert_copied(values, scales, waits);
+  if (waits) {
+    copy_in_->waiting_bytes += bytes + fields.size() * sizeof(std::optional<std::string>);
+    if (copy_in_->waiting_bytes > kMostResultBytes) return fail_copy(inserted);
+    CopyIn::WaitingRow& row = copy_in_->waiting.emplace_back();
+    row.line = copy_in_->line.value_or(copy_in_->reader.line());
+    row.fields.assign(fields.begin(), fields.end());
+    return Done::kYes;
+  }
+  if (!inserted.ok()) return fail_copy(inserted);
+  ++copy_in_->rows;
+  copy_in_->rows_in_batch += 1;
+  copy_in_->batch_bytes += bytes + 32;
+  return copy_in_->batches && copy_in_->batch_bytes >= kBatchBytes ? commit_copy_batch() : Done::kYes;
+}
+
+// `waits`: the row refers to one that is not there; nothing has happened then.
+StatementResult ClientSession::insert_copied(std::span<const Argument> values,
+                                             std::span<const uint8_t> scales, bool& waits) {
+  struct NoRows final : ResultSink {
+    void begin(std::span<const ResultColumn>) override {}
+    void add(std::span<const Argument>) override {}
+  } none;
+  syntax::Command point;
+  point.name.text = "before a copied row";  // no name of the user's begins so and has blanks
+  const auto control = [&](syntax::Command::Kind kind) {
+    point.kind = kind;
+    return seat_.session().control(point)->ok();
+  };
+  if (copy_in_->may_wait) control(syntax::Command::Kind::kSavepoint);
+  std::optional<StatementResult> inserted = seat_.session().execute(*copy_in_->insert, values, scales, none);
+  CHECK(inserted.has_value());  // the open block keeps changes of the schema off
+  if (!copy_in_->may_wait) return *std::move(inserted);
+  if (inserted->ok()) {
+    control(syntax::Command::Kind::kRelease);
+    return *std::move(inserted);
+  }
+  const bool is_reference = inserted->sqlstate == std::string_view(sqlstate::kForeignKey);
+  waits =
+      is_reference && control(syntax::Command::Kind::kRollBackTo) && control(syntax::Command::Kind::kRelease);
+  return *std::move(inserted);
+}
+
+// Inserts the rows that waited, as long as there are some whose rows to refer to have come. One that is left
+// fails.
+ClientSession::Done ClientSession::copy_waiting_rows() {
+  while (!copy_in_->waiting.empty()) {
+    const std::vector<CopyIn::WaitingRow> rows = std::exchange(copy_in_->waiting, {});
+    copy_in_->waiting_bytes = 0;
+    const uint64_t before = copy_in_->rows;
+    for (const CopyIn::WaitingRow& row : rows) {
+      copy_in_->line = row.line;
+      const std::vector<std::optional<std::string_view>> fields(row.fields.begin(), row.fields.end());
+      const Done done = copy_row(fields);
+      if (done != Done::kYes || !copy_in_) return done;
+    }
+    copy_in_->may_wait = copy_in_->rows > before;
+  }
+  return Done::kYes;
 }
 
 ClientSession::Done ClientSession::commit_copy_batch() {
@@ -287,6 +339,8 @@ ClientSession::Done ClientSession::end_copy() {
   if (!seat_.take()) return Done::kRetry;
   copy_in_->reader.finish();
   Done done = copy_rows();
+  if (done != Done::kYes || !copy_in_) return done;
+  done = copy_waiting_rows();
   if (done != Done::kYes || !copy_in_) return done;
   if (copy_in_->opens_block) done = commit_copy_batch();
   if (done != Done::kYes || !copy_in_) return done;

@@ -128,6 +128,19 @@ class ClientSession {
     std::unique_ptr<PreparedStatement> insert;
     size_t width;
     std::vector<std::string> column_names;
+    // Rows of a table that refers to itself, which refer to rows that are not there yet.
+    struct WaitingRow {
+      std::vector<std::optional<std::string>> fields;
+      size_t line;
+    };
+    std::vector<WaitingRow> waiting = {};
+    size_t waiting_bytes = 0;
+    // Of the row at hand.
+    std::unique_ptr<Arena> arena = std::make_unique<Arena>(4096);
+    std::vector<Argument> values = {};
+    std::vector<uint8_t> scales = {};
+    bool may_wait = false;
+    std::optional<size_t> line = {};  // of the waiting row that is being inserted
     uint64_t rows = 0;
     size_t rows_in_batch = 0;
     size_t batch_bytes = 0;
@@ -242,6 +255,10 @@ class ClientSession {
   Done copy_data(ByteSpan bytes);
   Done end_copy();
   Done copy_rows();
+  Done copy_row(std::span<const std::optional<std::string_view>> fields);
+  StatementResult insert_copied(std::span<const Argument> values, std::span<const uint8_t> scales,
+                                bool& waits);
+  Done copy_waiting_rows();
   Done commit_copy_batch();
   bool begin_copy_batch();
   Done fail_copy(const StatementResult& failure);
