@@ -30,8 +30,9 @@ constexpr size_t kLargestPayload = size_t{16} << 10;
 
 DurableLogOptions log_options(DiskState& disk) {
   DurableLogOptions options;
-  options.helpers = 1;                                           // takes checkpoints
-  options.segments = {.bytes = 0, .ahead = 1, .at_need = true};  // as small as the largest record allows
+  options.helpers = 1;  // takes checkpoints
+  // As small as the largest record allows. Each file is a fresh one: a page shows zeros before the blocks.
+  options.segments = {.bytes = 0, .ahead = 1, .at_need = true, .reuse = false};
   options.group = {.interval = std::chrono::hours(1), .bytes = kRingBytes, .only_waiters = true};
   options.device_options.make_queue = [&disk] { return std::make_unique<DiskQueue>(disk); };
   return options;

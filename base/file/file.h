@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/fork.h"
@@ -76,6 +77,8 @@ class File {
   Result<uint64_t> size() const;
   // No directory names it any more: what is written to it ends with the process. False where it is not open.
   bool is_removed() const;
+  // The file has another name now, which errors have from here on.
+  void renamed_to(std::string path) { path_ = std::move(path); }
   // As a file that any program makes: other users may do with it what the process's umask admits.
   Result<void> open_by_umask() const;
   // A lock on the file ends when this File is closed, or its process dies: close() unlocks it, and a child of

@@ -71,6 +71,8 @@ void add_log(MetricList& list, const DirectoryLog& log) {
                static_cast<double>(counters.device.device_bytes));
   list.counter("mneme_log_segment_waits_total", "Flushes that waited for a segment to be made.",
                static_cast<double>(counters.device.segment_waits));
+  list.counter("mneme_log_segments_reused_total", "Segments whose files a checkpoint had passed.",
+               static_cast<double>(counters.device.segments_reused));
   const Histogram& flushes = counters.flusher.flush_ns;
   std::vector<prometheus::ClientMetric::Quantile> quantiles;
   for (const double q : {0.5, 0.9, 0.99, 0.999, 1.0})

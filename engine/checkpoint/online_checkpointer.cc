@@ -223,7 +223,8 @@ Result<void> OnlineCheckpointer::make_current(const WrittenCheckpoint& written, 
   observe(CheckpointStep::kCurrent);
 
   // A crash before these are gone leaves them to the next opening for work.
-  for (const std::string& path : replaced) ::unlink(path.c_str());
+  ::unlink(replaced.front().c_str());
+  release_segments(manifest_, before, *below, options_.archive.empty() ? Passed::kReused : Passed::kRemoved);
   taken.removed_segments = below->size();
   observe(CheckpointStep::kRemoved);
   return {};

@@ -4,7 +4,8 @@
 //             and write rows older than C; between ranges, and at the end, write the kept images of rows
 //             changed since -> sync the file -> wait until C is durable -> put what will be removed into the
 //             archive, if there is one -> replace the manifest atomically, so that it names the file and no
-//             segment wholly below C -> remove those segments, and the previous checkpoint
+//             segment wholly below C -> remove the previous checkpoint and those segments, or keep their
+//             files for the log to take again (reused_segment.h)
 // Invariants  the file holds exactly what transactions below C made: rows inserted above C are left out, rows
 //             changed or deleted above C are there as they were. Until the manifest names the file, the
 //             previous checkpoint stays current. A crash then leaves files that open_for_work() removes.

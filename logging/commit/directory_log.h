@@ -53,6 +53,7 @@ struct LogCounters {
     device.flushes += other.device.flushes;
     device.device_bytes += other.device.device_bytes;
     device.segment_waits += other.device.segment_waits;
+    device.segments_reused += other.device.segments_reused;
     flusher.flush_ns.merge(other.flusher.flush_ns);
     flusher.processor_ns += other.flusher.processor_ns;
     flusher.interval_ns = std::max(flusher.interval_ns, other.flusher.interval_ns);

@@ -31,6 +31,7 @@ struct SegmentOptions {
   size_t bytes = size_t{32} << 20;  // of a file; raised where the largest record needs more
   uint32_t ahead = 1;               // ready when the log is open; later one is
   bool at_need = false;  // made by the thread that needs one, which waits for it; no other thread makes any
+  bool reuse = true;     // of files that a checkpoint has passed
 };
 
 struct DurableLogOptions {

@@ -53,11 +53,13 @@ FileDevice::FileDevice(ManifestFile& manifest, std::unique_ptr<IoQueue> queue,
         fmt::format("{}: each write maps its buffer anew, which is slower", registered.error().message));
   }
   for (const std::string& directory : options.directories) {
-    const SegmentSupplyOptions supply{{directory, options.segment_bytes / kBlockBytes * kBlockBytes,
-                                       options.direct_io, options.logger, options.destaged_from.has_value()},
-                                      options.make_segment,
-                                      options.segments_ahead,
-                                      options.segments_at_need};
+    const SegmentSupplyOptions supply{
+        {directory, options.segment_bytes / kBlockBytes * kBlockBytes, options.direct_io, options.logger,
+         options.destaged_from.has_value()},
+        options.make_segment,
+        options.segments_ahead,
+        options.segments_at_need,
+        options.reuses_segments && !options.make_segment && !options.destaged_from};
     supplies_.push_back(
         std::make_unique<SegmentSupply>(manifest, supply, *numbers_, [this] { queue_->wake(); }));
   }
@@ -217,8 +219,10 @@ void FileDevice::fail(Error error) {
 }
 
 DeviceCounters FileDevice::counters() const {
+  uint64_t reused = 0;
+  for (const auto& supply : supplies_) reused += supply->reused();
   return {flushes_.load(std::memory_order_relaxed), device_bytes_.load(std::memory_order_relaxed),
-          segment_waits_.load(std::memory_order_relaxed)};
+          segment_waits_.load(std::memory_order_relaxed), reused};
 }
 
 std::optional<Error> FileDevice::failure() const {

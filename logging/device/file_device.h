@@ -31,6 +31,7 @@ struct FileDeviceOptions {
   size_t segment_bytes = 0;
   uint32_t segments_ahead = 1;    // ready before the first append, a stripe; later one is
   bool segments_at_need = false;  // SegmentSupplyOptions::at_need
+  bool reuses_segments = true;    // takes files that a checkpoint has passed, where segments are files
   size_t largest_record_bytes = 0;
   uint32_t chains = 4;    // in flight at most
   size_t unit_bytes = 0;  // of one chain, at most, unless one record needs more

@@ -21,9 +21,10 @@
 namespace mneme {
 
 struct DeviceCounters {
-  uint64_t flushes = 0;        // appends that were sent to the device
-  uint64_t device_bytes = 0;   // with block headers and padding
-  uint64_t segment_waits = 0;  // times that no segment was ready when one was needed
+  uint64_t flushes = 0;          // appends that were sent to the device
+  uint64_t device_bytes = 0;     // with block headers and padding
+  uint64_t segment_waits = 0;    // times that no segment was ready when one was needed
+  uint64_t segments_reused = 0;  // whose files a checkpoint had passed
 };
 
 // How much room a device has left that keeps a log of bounded size.

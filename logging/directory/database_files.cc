@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/file/directory.h"
 #include "base/file/file.h"
+#include "logging/directory/reused_segment.h"
 #include "logging/record/block_format.h"
 #include "logging/record/nvm_format.h"
 
@@ -124,6 +125,7 @@ Result<bool> holds_records(const std::string& path) {
   const auto page = file->read_at(std::span(chunk).first(kSegmentHeaderBytes), 0);
   if (!page.ok()) return page.error();
   const auto header = SegmentHeader::decode(ByteSpan(chunk).first(*page), path);
+  if (header.ok() && header->former) return holds_other_than_former(*file, *header->former);
   // A ring has a mark from the start.
   const bool is_ring = header.ok() && header->is_ring;
   for (uint64_t offset = is_ring ? kRingBegin : kSegmentHeaderBytes;; offset += chunk.size()) {

@@ -40,7 +40,8 @@ Result<void> check_holds_no_files(const std::string& directory);
 Result<void> begin_making(const std::string& directory);
 Result<void> end_making(const std::string& directory);
 
-// Whether the file has anything behind its header page: no fresh segment has.
+// Whether the file has anything behind its header page: no fresh segment has. Of a reused one, whether
+// anything is not as its former segment left it.
 Result<bool> holds_records(const std::string& path);
 
 }  // namespace mneme

@@ -23,6 +23,7 @@
 #include "base/function_ref.h"
 #include "base/result.h"
 #include "logging/directory/log_layout.h"
+#include "logging/directory/spare_segments.h"
 #include "logging/record/log_hole.h"
 #include "logging/record/lsn.h"
 #include "logging/record/record_content.h"
@@ -105,6 +106,8 @@ class ManifestFile {
   // Changes the manifest and makes the change durable; keeps account of `last_segment`. On an error current()
   // stays as it was, and the file has the former manifest or, where only the last sync failed, the new one.
   Result<void> update(FunctionRef<void(Manifest&)> change);
+  // Files of the directory that it lists no more, for the log to take again.
+  SpareSegments& spares() { return spares_; }
 
  private:
   ManifestFile(std::string directory, Manifest manifest)
@@ -113,6 +116,7 @@ class ManifestFile {
   const std::string directory_;
   mutable std::mutex mutex_;  // guards manifest_ and the file
   Manifest manifest_;
+  SpareSegments spares_;
 };
 
 }  // namespace mneme

@@ -12,6 +12,7 @@
 #include "base/memory/aligned_bytes.h"
 #include "base/memory/huge_pages.h"
 #include "logging/directory/database_files.h"
+#include "logging/directory/reused_segment.h"
 
 namespace mneme {
 
@@ -79,6 +80,26 @@ Result<void> fill(const File& file, const SegmentHeader& header, const SegmentFi
   return {};
 }
 
+// A file that holds nothing, in a sound state but for its directory, which is to be synced.
+Result<File> prepare_file(const std::string& path, const SegmentHeader& header,
+                          const SegmentFileOptions& options) {
+  if (options.spare) {
+    auto reused = reuse_segment(*options.spare, path, header, options);
+    if (!reused.ok()) return reused.error();
+    if (reused->is_open()) {
+      if (options.reused) options.reused();
+      return std::move(*reused);
+    }
+  }
+  auto file = open_empty(path, options.direct_io);
+  if (!file.ok()) return file.error();
+  if (auto filled = fill(*file, header, options); !filled.ok()) {
+    ::unlink(path.c_str());  // it isn't listed, and a full disk needs the room
+    return filled.error();
+  }
+  return file;
+}
+
 }  // namespace
 
 Result<File> make_listed_segment(ManifestFile& manifest, const SegmentHeader& header,
@@ -87,12 +108,8 @@ Result<File> make_listed_segment(ManifestFile& manifest, const SegmentHeader& he
                            header.logger, header.is_ring};
   const std::string path = path_in(manifest.directory(), entry.file);
   const DirectoryChanges changes(path_in(manifest.directory(), options.directory));
-  auto file = open_empty(path, options.direct_io);
+  auto file = prepare_file(path, header, options);
   if (!file.ok()) return file.error();
-  if (auto filled = fill(*file, header, options); !filled.ok()) {
-    ::unlink(path.c_str());  // it isn't listed, and a full disk needs the room
-    return filled.error();
-  }
   if (auto synced = changes.sync(); !synced.ok()) {
     ::unlink(path.c_str());  // no later sync is known to cover its name
     return synced.error();

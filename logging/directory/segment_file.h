@@ -1,10 +1,11 @@
 // Segment file: makes one of the log's files, ready for its first record.
 //
-// Flow        make_segment(): the file is made, filled with zeros, given its header page and synced, its
-//             directory synced, and the segment entered in the manifest.
+// Flow        make_segment(): the file is made, filled with zeros, given its header page and synced, or a
+//             spare becomes it (reused_segment.h); its directory is synced, and the segment entered in the
+//             manifest.
 // Invariants  a segment is listed in the manifest, and all that durable, before anybody gets it, so before
 //             its first record. Its bytes behind the header page are zeros, but for a ring's first mark
-//             (nvm_ring.h): nothing of a file that had the name before is left.
+//             (nvm_ring.h), or those of the spare: nothing of a file that had the name before is left.
 // Threads     any, for segments of different numbers.
 // Errors      the disk is full, or the file can't be made: a sentence that says what to do.
 //
@@ -24,6 +25,7 @@
 #include "base/file/file.h"
 #include "base/result.h"
 #include "logging/directory/manifest.h"
+#include "logging/directory/spare_segments.h"
 #include "logging/record/block_format.h"
 
 namespace mneme {
@@ -38,9 +40,12 @@ struct SegmentFileOptions {
   bool is_destaged = false;          // from a ring in persistent memory (nvm_ring.h)
   // the first bytes there, durable before the segment is listed; not with direct_io
   ByteSpan behind_header{};
-  // Says how many bytes of zeros are written and synced next; it may wait before it answers. Where it says 0,
-  // making the segment is given up, with an error. Without it all zeros are written at once.
+  // Says how many bytes of zeros are written and synced next, or read of a spare; it may wait before it
+  // answers. Where it says 0, making the segment is given up, with an error. Without it all is done at once.
   std::function<size_t()> next_stretch{};
+  // The file to take if it can serve; it is gone from its former name either way. Called once it has served.
+  std::optional<SpareSegment> spare{};
+  std::function<void()> reused{};
 };
 
 // `header` says all but whose it is: database, catalog and incarnation are the manifest's, the logger and

@@ -27,6 +27,7 @@ constexpr Stretch kAtLeisure{size_t{64} << 10, 3000us};
 SegmentSupply::SegmentSupply(ManifestFile& manifest, const SegmentSupplyOptions& options,
                              SegmentNumbers& numbers, std::function<void()> ready)
     : manifest_(manifest), options_(options), numbers_(numbers), ready_(std::move(ready)) {
+  if (options_.reuses) manifest_.spares().serve(options_.file.directory);
   if (!options_.at_need) thread_ = std::thread([this] { run(); });
 }
 
@@ -37,6 +38,7 @@ SegmentSupply::~SegmentSupply() {
     changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+  if (options_.reuses) manifest_.spares().leave(options_.file.directory);
 }
 
 Result<void> SegmentSupply::wait_until_ready() {
@@ -129,6 +131,8 @@ Result<std::shared_ptr<Segment>> SegmentSupply::make_next() {
   segment->blocks = static_cast<uint32_t>(options_.file.segment_bytes / kBlockBytes - 1);
   SegmentFileOptions options = options_.file;
   options.next_stretch = [this] { return next_stretch(); };
+  if (options_.reuses) options.spare = manifest_.spares().take(options_.file.directory);
+  options.reused = [this] { reused_.fetch_add(1, std::memory_order_relaxed); };
   auto file = make_segment(manifest_, {.number = segment->number}, options);
   if (!file.ok()) return file.error();
   segment->file = std::move(*file);

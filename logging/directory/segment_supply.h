@@ -4,7 +4,9 @@
 //             the file device makes it when it needs it (SegmentSupplyOptions::at_need)
 // Pace        Zeros disturb the log's flushes, so they are written the more slowly the more time there is: at
 //             once while the log waits for the segment, or will be opened with it; in short stretches with
-//             pauses where the current segment has room; with longer pauses where another one is ready.
+//             pauses where the current segment has room; with longer pauses where another one is ready. A
+//             spare that a checkpoint has passed (spare_segments.h) needs no zeros: it is read in the same
+//             stretches.
 // Invariants  first `ahead` segments are made ready; later kSpareFiles are ready or being made at any time,
 //             or one, where segments are no files. Those of one log have different numbers, whichever supply
 //             makes them.
@@ -62,6 +64,9 @@ struct SegmentSupplyOptions {
   uint32_t ahead = 1;   // at least 1: ready before the first is taken
   // wait_until_ready() and try_take() make what is missing, and there is no thread.
   bool at_need = false;
+  // Takes files that a checkpoint has passed. Not with `make`, nor of a stream's destaged segments, for which
+  // no flush waits.
+  bool reuses = false;
 };
 
 class SegmentSupply {
@@ -75,6 +80,8 @@ class SegmentSupply {
   // A prepared segment; nothing while none is ready.
   std::shared_ptr<Segment> try_take();
   std::optional<Error> failure() const;
+  // Segments whose files a checkpoint had passed.
+  uint64_t reused() const { return reused_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr size_t kSpareFiles = 2;
@@ -89,6 +96,7 @@ class SegmentSupply {
   const SegmentSupplyOptions options_;
   SegmentNumbers& numbers_;
   const std::function<void()> ready_;
+  std::atomic<uint64_t> reused_{0};  // relaxed: a count
 
   mutable std::mutex mutex_;  // guards all below but the thread
   std::condition_variable changed_;

@@ -100,6 +100,7 @@ Result<std::unique_ptr<DurableLog>> DurableLog::open(ManifestFile& manifest, con
   file.segment_bytes = std::max(options.segments.bytes, 2 * buffer.largest_record_bytes + (size_t{16} << 10));
   file.segments_ahead = options.segments.ahead;
   file.segments_at_need = options.segments.at_need;
+  file.reuses_segments = options.segments.reuse;
   if (place != nullptr) {
     file.logger = place->stream;
     file.numbers = place->numbers;

@@ -48,6 +48,20 @@ TEST_F(LogSteps, ASegmentAndItsNameAreDurableBeforeItIsListed) {
                                        "sync MANIFEST.tmp", "rename MANIFEST", "sync " + directory_.name()));
 }
 
+// The table is durable before the header page that speaks of it.
+TEST_F(LogSteps, AReusedSegmentIsDurableBeforeItIsListed) {
+  const auto manifest = make_manifest();
+  must(make_segment(*manifest, {.number = 1}, {.segment_bytes = block_offset(4)}));
+  must(manifest->update([](Manifest& changed) { changed.segments.clear(); }));
+  SegmentFileOptions options{.segment_bytes = block_offset(4)};
+  options.spare = SpareSegment{"", path("log-000001.segment"), 1};
+  const DurableSteps steps;
+  must(make_segment(*manifest, {.number = 2}, options));
+  EXPECT_THAT(steps.get(), ElementsAre("sync log-000001.segment", "sync log-000001.segment",
+                                       "rename log-000002.segment", "sync " + directory_.name(),
+                                       "sync MANIFEST.tmp", "rename MANIFEST", "sync " + directory_.name()));
+}
+
 TEST_F(LogSteps, ALeftoverIsGoneForGoodBeforeServersHoldTheSegmentOfItsName) {
   const auto manifest = make_manifest();
   std::filesystem::create_directory(path(kRemoteFolder));

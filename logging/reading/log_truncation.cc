@@ -1,6 +1,7 @@
 #include "logging/reading/log_truncation.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "base/memory/aligned_bytes.h"
 #include "logging/device/remote_options.h"
 #include "logging/directory/database_files.h"
+#include "logging/directory/reused_segment.h"
 #include "logging/record/block_format.h"
 #include "logging/record/epoch_lsn.h"
 #include "logging/record/record_format.h"
@@ -38,7 +40,9 @@ Result<std::optional<Lsn>> end_of_former(const std::string& path, LogLayout layo
   if (header->nvm) return std::optional(one_stream_lsn(header->nvm->begin));
   if (read.size() < kSegmentHeaderBytes + kBlockBytes) return std::optional<Lsn>();
   const ByteSpan first = read.subspan(kSegmentHeaderBytes);
-  const auto block = BlockHeader::decode(first);
+  auto block = BlockHeader::decode(first);
+  // In a reused file it may be the former segment's, whose records lie lower.
+  if (block && (block->segment != header->number || block->incarnation != header->incarnation)) block.reset();
   if (layout == LogLayout::kDistributed) {
     if (!block || block->progress == kUnknownProgress) return std::optional<Lsn>();
     return std::optional(block->durable + block->progress);
@@ -89,6 +93,20 @@ Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, c
     if (*end && **end <= lsn) passed.insert(place);
   }
   return below;
+}
+
+void release_segments(ManifestFile& manifest, const Manifest& before, const std::vector<SegmentEntry>& below,
+                      Passed passed) {
+  std::vector<SpareSegment> spares;
+  for (const SegmentEntry& each : below) {
+    const std::string path = path_in(manifest.directory(), each.file);
+    // A crash before they are gone leaves them to the next opening for work.
+    if (passed == Passed::kReused && may_be_reused(before, each))
+      spares.push_back({directory_of(each), path, each.number});
+    else
+      ::unlink(path.c_str());
+  }
+  manifest.spares().keep(spares);
 }
 
 void forget_former_lives(Manifest& manifest) {

@@ -1,8 +1,9 @@
 // Log truncation: which of a log's files are no longer needed, behind a checkpoint or a crash.
 //
-// Flow        a checkpoint at C is complete, and C durable -> segments_below(C) leave the manifest, then the
-//             disk opening for work -> unlisted_files(): what a crash left between those two steps, or of a
-//             checkpoint that was never finished
+// Flow        a checkpoint at C is complete, and C durable -> segments_below(C) leave the manifest ->
+//             release_segments(): their files go, or the log takes them again
+//             a directory is opened for work -> unlisted_files(): what a crash left between those steps, or
+//             of a checkpoint that was never finished
 // Invariants  a segment is below C only if that is certain: a later incarnation began at or below C, or a
 //             later segment of the same directory holds a record at or below C. In one directory LSNs rise
 //             from segment to segment, of a striped log too. Of a logger (epoch_log.h), whose LSNs rise by
@@ -29,6 +30,15 @@ namespace mneme {
 // The listed segments all of whose records are below `lsn`, which is durable.
 Result<std::vector<SegmentEntry>> segments_below(const std::string& directory, const Manifest& manifest,
                                                  Lsn lsn);
+
+// What becomes of the files of segments that a checkpoint has passed. Where an archive got them they may not
+// change.
+enum class Passed : uint8_t { kRemoved, kReused };
+
+// The manifest lists the segments no more, and that is durable: their files go, or the log takes them again
+// where they can serve (reused_segment.h). `before` is the manifest that listed them.
+void release_segments(ManifestFile& manifest, const Manifest& before, const std::vector<SegmentEntry>& below,
+                      Passed passed);
 
 // Forgets the lives before the first of which a segment is listed, and the holes in their logs. The last one
 // stays.

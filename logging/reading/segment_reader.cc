@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
+#include <optional>
 
 #include "base/file/file.h"
 #include "base/memory/huge_advice.h"
+#include "logging/directory/reused_segment.h"
 #include "logging/nvm/nvm_ring.h"
 #include "logging/nvm/nvm_segment_reader.h"
 
@@ -47,6 +50,10 @@ Result<void> check_header(const SegmentHeader& header, const std::string& direct
   return {};
 }
 
+bool is_of_last(const Manifest& manifest, const SegmentEntry& entry) {
+  return !manifest.incarnations.empty() && entry.incarnation == manifest.incarnations.back().number;
+}
+
 // The header of the block at this place. A block of another place is a write that went astray: as bad as no
 // block.
 std::optional<BlockHeader> block_header_of(ByteSpan block, uint32_t index, const SegmentEntry& entry) {
@@ -56,12 +63,15 @@ std::optional<BlockHeader> block_header_of(ByteSpan block, uint32_t index, const
   return is_of_place ? header : std::nullopt;
 }
 
-// Adds the block at `index` to the segment, if it is intact and in the range.
+// Adds the block at `index` to the segment, if it is intact and in the range. `former`: of a reused segment.
 void take_block(ByteSpan bytes, uint32_t index, const SegmentEntry& entry, StreamPosition begin,
-                StreamPosition end, LoadedSegment& to) {
+                StreamPosition end, const std::optional<FormerSectors>& former, LoadedSegment& to) {
   const auto header = block_header_of(bytes, index, entry);
   const bool is_intact = header && header->payload_is_intact(bytes);
-  if (!is_intact && !to.rotten_at && !may_be_torn(bytes, header)) to.rotten_at = block_offset(index);
+  if (!is_intact && !to.rotten_at) {
+    const bool torn = former ? former->may_be_torn(index, bytes, header) : may_be_torn(bytes, header);
+    if (!torn) to.rotten_at = block_offset(index);
+  }
   if (!header || header->begin < begin || header->begin >= end) return;
   LoadedBlock block;
   block.begin = header->begin;
@@ -102,6 +112,8 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
   segment.bytes.reserve(*size);
   advise_huge_pages(segment.bytes.data(), segment.bytes.capacity());
   std::vector<std::byte> chunk(kReadBytes);
+  std::optional<FormerSectors> former;
+  uint64_t blocks_end = std::numeric_limits<uint64_t>::max();
   for (uint64_t offset = 0;; offset += kReadBytes) {
     auto count = file->read_at(chunk, offset);
     if (!count.ok()) return count.error();
@@ -123,10 +135,24 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
       if (header->is_destaged) {
         segment.layout = ring_layout(header->database_id, header->incarnation, header->logger.value_or(0));
       }
+      if (header->former) {
+        blocks_end = block_offset(header->former->blocks);
+        // Of former incarnations the manifest says which blocks matter (refuse_rot()).
+        if (is_of_last(manifest, entry)) {
+          former = read_former_sectors(*file, *header->former);
+          if (!former) {
+            return damaged(
+                "{} is damaged at byte {}: the table of what its blocks held before doesn't match its "
+                "checksum; nothing was changed: put the file back from a copy of the directory",
+                path, blocks_end);
+          }
+        }
+      }
     }
-    for (size_t at = offset == 0 ? kBlockBytes : 0; at < read.size(); at += kBlockBytes) {
+    for (size_t at = offset == 0 ? kBlockBytes : 0; at < read.size() && offset + at < blocks_end;
+         at += kBlockBytes) {
       const auto index = static_cast<uint32_t>((offset + at) / kBlockBytes - 1);
-      take_block(read.subspan(at, std::min(kBlockBytes, read.size() - at)), index, entry, begin, end,
+      take_block(read.subspan(at, std::min(kBlockBytes, read.size() - at)), index, entry, begin, end, former,
                  segment);
     }
     if (*count < kReadBytes) return segment;
@@ -135,10 +161,8 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
 
 Result<void> refuse_rot(const std::string& directory, const Manifest& manifest, const SegmentEntry& entry,
                         const LoadedSegment& loaded) {
-  const bool is_last =
-      !manifest.incarnations.empty() && entry.incarnation == manifest.incarnations.back().number;
   const bool is_destaged = loaded.layout.is_seeded_by_place;
-  if (!is_last || is_destaged || !loaded.rotten_at) return {};
+  if (!is_of_last(manifest, entry) || is_destaged || !loaded.rotten_at) return {};
   return damaged(
       "the log is damaged: {}/{} at byte {}: the block is not what was written, and no crash leaves it so: a "
       "disk writes a sector of {} "

@@ -45,7 +45,7 @@ const char* magic_of(const SegmentHeader& header) {
 void SegmentHeader::encode(std::byte* page) const {
   std::memset(page, 0, kBlockBytes);
   std::memcpy(page, magic_of(*this), sizeof kSegmentMagic);
-  store(page + 8, kFormatVersion);
+  store(page + 8, former ? kReusedSegmentVersion : kFormatVersion);
   store(page + 16, database_id);
   store(page + 24, catalog_hash);
   store(page + 32, number);
@@ -58,6 +58,10 @@ void SegmentHeader::encode(std::byte* page) const {
   if (logger) store(page + 40, *logger);
   if (is_destaged || is_marked) store(page + 44, uint32_t{1});
   if (file_bytes > 0) store(page + 56, file_bytes);
+  if (former) {
+    store(page + 64, former->blocks);
+    store(page + 68, former->checksum);
+  }
   store(page + kPageChecksumAt, page_checksum(page));
 }
 
@@ -78,7 +82,8 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
     return damaged(
         "{} is no log segment of Mneme: it begins with other bytes; put the segment back in its place", file);
   }
-  if (magic_is_right && checksum_is_right && version != kFormatVersion) {
+  const bool is_reused = version == kReusedSegmentVersion;
+  if (magic_is_right && checksum_is_right && version != kFormatVersion && !is_reused) {
     return invalid_argument(
         "{} has format version {}, and this program reads version {}: use the program that wrote it", file,
         version, kFormatVersion);
@@ -95,6 +100,16 @@ Result<SegmentHeader> SegmentHeader::decode(ByteSpan page, const std::string& fi
   }
   if (is_loggers || is_ring) header.logger = load<uint32_t>(page.data() + 40);
   header.file_bytes = load<uint64_t>(page.data() + 56);
+  if (is_reused) {
+    header.former = {load<uint32_t>(page.data() + 64), load<uint32_t>(page.data() + 68)};
+    const uint32_t blocks = header.former->blocks;
+    if (header.file_bytes != block_offset(blocks) + former_table_bytes(blocks)) {
+      return damaged(
+          "{} is damaged at byte 0: its header page says {} bytes, and {} blocks with their table take "
+          "others; nothing was changed",
+          file, header.file_bytes, blocks);
+    }
+  }
   header.is_ring = is_ring;
   header.is_destaged = is_loggers && load<uint32_t>(page.data() + 44) == 1;
   header.is_marked = is_ring && load<uint32_t>(page.data() + 44) == 1;

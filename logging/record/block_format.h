@@ -15,6 +15,8 @@
 //                    magic "MNEMERNG", such a ring (nvm_ring.h): 40 u32 stream
 //                      44 u32 1: it was made with a mark
 //                    56 u64 the size of a file that was made with its full size; zero where it grows
+//                    64 u32 blocks and 68 u32 CRC32C of the table behind them, of a segment whose file was
+//                      another one's before (former_sectors.h); its format version is kReusedSegmentVersion
 //     block          0 u32 CRC32C of bytes 4..47     4 u32 magic "MNBK"      8 u32 CRC32C of bytes 48..4095
 //                    12 u32 payload bytes used       16 u64 position of the first payload byte
 //                    24 u64 durable LSN              32 u32 incarnation      36 u32 segment number
@@ -31,7 +33,9 @@
 //             stream's clock stood: no record of an earlier flush of the stream has an LSN at or above their
 //             sum. Elsewhere progress is 0. A disk writes a sector of 512 bytes whole or not at all, and a
 //             fresh segment is zeros: so a crash leaves of each of a block's sectors what was written or
-//             zeros. A block that is neither whole nor so torn has rotted.
+//             zeros. A block that is neither whole nor so torn has rotted. In a reused segment the former
+//             sector stands for the zeros; a block that its former segment left names that one's number, and
+//             so is none of this segment's.
 #pragma once
 
 #include <cstddef>
@@ -60,6 +64,15 @@ struct NvmExtent {
   uint32_t longest_record_bytes = 0;
 };
 
+// What the header of a reused segment adds: how many blocks it has, and the CRC32C of the table behind them
+// (former_sectors.h).
+struct FormerBlocks {
+  uint32_t blocks = 0;
+  uint32_t checksum = 0;
+
+  bool operator==(const FormerBlocks&) const = default;
+};
+
 struct SegmentHeader {
   uint64_t database_id = 0;
   uint64_t catalog_hash = 0;
@@ -74,6 +87,8 @@ struct SegmentHeader {
   // The file's size when it was made: a file of another size is not what was written. 0: not noted, as the
   // file grows with the log, or was made before sizes were noted.
   uint64_t file_bytes = 0;
+  // Nothing: the file was made for this segment, and its blocks were zeros.
+  std::optional<FormerBlocks> former{};
 
   // Fills a whole block's worth of bytes.
   void encode(std::byte* page) const;
@@ -111,6 +126,12 @@ inline constexpr size_t kSegmentHeaderBytes = kBlockBytes;
 // Where block `index` lies in its segment's file.
 constexpr uint64_t block_offset(uint32_t index) {
   return kSegmentHeaderBytes + kBlockBytes * uint64_t{index};
+}
+
+// The bytes of a reused segment's table, which stands behind its last block.
+constexpr size_t former_table_bytes(uint32_t blocks) {
+  const size_t sums = kBlockBytes / kSectorBytes * sizeof(uint32_t) * size_t{blocks};
+  return (sums + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
 }
 
 }  // namespace mneme

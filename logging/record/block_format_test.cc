@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/crc32c.h"
+#include "base/testing/test_refusal.h"
 #include "logging/testing/test_log.h"
 
 namespace mneme {
@@ -139,7 +140,17 @@ TEST(BlockFormat, HeaderPageOfAForeignFileAndOfAnotherVersion) {
   ASSERT_FALSE(foreign.ok());
   EXPECT_NE(foreign.error().message.find("DIR/log is no log segment of Mneme"), std::string::npos);
 
+  SegmentHeader reused{11, 22, 33, 44};
+  reused.file_bytes = block_offset(100);
+  reused.former = FormerBlocks{100, 1};
   Page page(kBlockBytes);
+  reused.encode(page.data());
+  test::expect_refused(SegmentHeader::decode(page, "DIR/log"), ErrorKind::kDamaged,
+                       "100 blocks with their table take others");
+  reused.file_bytes += former_table_bytes(100);
+  reused.encode(page.data());
+  EXPECT_EQ(test::must(SegmentHeader::decode(page, "DIR/log")).former, reused.former);
+
   SegmentHeader{11, 22, 33, 44}.encode(page.data());
   store(page.data() + 8, uint32_t{99});
   const ByteSpan bytes(page);

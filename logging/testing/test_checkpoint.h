@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 
 #include "logging/reading/log_truncation.h"
@@ -10,16 +9,17 @@
 
 namespace mneme::test {
 
-// Names a checkpoint at that LSN and removes the segments that lie below it. Returns how many those were.
+// Names a checkpoint at that LSN and releases the segments that lie below it. Returns how many those were.
 inline size_t take_checkpoint(const std::string& directory, ManifestFile& manifest, Lsn lsn) {
-  const auto below = must(segments_below(directory, manifest.current(), lsn));
+  const Manifest before = manifest.current();
+  const auto below = must(segments_below(directory, before, lsn));
   must(manifest.update([&](Manifest& changed) {
     changed.checkpoint_lsn = lsn;
     std::erase_if(changed.segments, [&](const SegmentEntry& each) {
       return std::ranges::any_of(below, [&](const SegmentEntry& old) { return old.number == each.number; });
     });
   }));
-  for (const SegmentEntry& each : below) std::filesystem::remove(directory + "/" + each.file);
+  release_segments(manifest, before, below, Passed::kReused);
   return below.size();
 }
 

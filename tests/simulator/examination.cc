@@ -11,6 +11,7 @@
 #include "cli/measure/recovery_text.h"
 #include "engine/transaction/digest.h"
 #include "logging/directory/log_archive.h"
+#include "logging/testing/stale_blocks.h"
 #include "recovery/database/recover.h"
 #include "recovery/database/recovery_schemes.h"
 #include "tests/simulator/ledger_judge.h"
@@ -31,9 +32,10 @@ class Examination {
         end_(end),
         folders_(folders),
         manifest_(std::move(manifest)),
-        // A log in memories lets go of what a checkpoint has passed, and no archive keeps it: what lies
-        // before is not judged.
-        is_whole_(scenario.device == 0 || manifest_.checkpoint_lsn == kCheckpointLsn),
+        // A log in memories lets go of what a checkpoint has passed, and no archive keeps it; nor does one
+        // keep segments that are reused: what lies before is not judged.
+        is_whole_((scenario.device == 0 && scenario.reuse == 0) ||
+                  manifest_.checkpoint_lsn == kCheckpointLsn),
         shared_(shared),
         judge_(scenario, lives, shared) {}
 
@@ -42,6 +44,7 @@ class Examination {
       if (check_served(each, manifest_.records, manifest_.tuple_image)) schemes_.push_back(&each);
     }
     if (manifest_.checkpoint_lsn != kCheckpointLsn) ++shared_.counts.from_checkpoints;
+    shared_.counts.stale_blocks += test::count_stale_blocks(folders_.data, manifest_);
     // First of the whole log, which an archive has where checkpoints have shortened it.
     RecoverOptions whole;
     whole.scheme = schemes_.front();
@@ -58,7 +61,7 @@ class Examination {
     }
     if (scenario_.rot == 0) return std::nullopt;
     const RotSetting setting{scenario_,         lives_,  folders_, manifest_, schemes_,
-                             whole.log_archive, digest_, judge_};
+                             whole.log_archive, digest_, judge_,   is_whole_};
     return examine_rot(setting, shared_.counts);
   }
 

@@ -27,7 +27,8 @@ struct RotSetting {
   const std::vector<const RecoveryScheme*>& schemes;
   const std::string& archive;  // empty: none
   const std::string& digest;   // without rot
-  const LedgerJudge& judge;    // it has judged the whole log
+  const LedgerJudge& judge;
+  bool is_whole;  // that has judged the whole log
 };
 
 std::optional<std::string> examine_rot(const RotSetting& setting, LifeCounts& counts);

@@ -49,7 +49,8 @@ constexpr Field kFields[] = {{"seed", &Scenario::seed, 0},
                              {"servers", &Scenario::servers, 1},
                              {"network", &Scenario::network, 0},
                              {"calm", &Scenario::calm, 1},
-                             {"leftovers", &Scenario::leftovers, 0}};
+                             {"leftovers", &Scenario::leftovers, 0},
+                             {"reuse", &Scenario::reuse, 0}};
 
 }  // namespace
 
@@ -104,6 +105,11 @@ Scenario Scenario::draw(uint64_t seed) {
     drawn.steps = 10 + pick(5);
     drawn.calls = 20 + pick(60);
   }
+  if (drawn.checkpoints != 0 && drawn.device == 0 && pick(2) == 0) {
+    // Draws lives that fill a few segments.
+    drawn.reuse = 1;
+    drawn.calls = 60 + pick(120);
+  }
   return drawn;
 }
 
@@ -115,6 +121,7 @@ Scenario Scenario::remote() const {
   remote.rot = 0;
   remote.kills = 0;
   remote.creation = 0;
+  remote.reuse = 0;
   remote.leftovers = seed % 4 == 0 ? 1 : 0;
   return remote;
 }

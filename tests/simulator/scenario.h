@@ -42,6 +42,8 @@ struct Scenario {
   uint64_t calm = 1;     // between two of those, in hundreds of microseconds
   // 1, of that device: each life finds a file of the segment's name that it begins with
   uint64_t leftovers = 0;
+  // 1, where checkpoints are taken: no archive keeps the segments that one has passed, so they are reused
+  uint64_t reuse = 0;
   uint64_t rot = 0;  // after each power failure so many bytes change in turn, and recovery must notice
 
   static Scenario draw(uint64_t seed);

@@ -115,6 +115,7 @@ std::vector<std::pair<std::string, uint64_t>> troubles_of(const LifeCounts& coun
       {"sync slow", counts.disk.slow_syncs},
       {"recovered from a later checkpoint", counts.from_checkpoints},
       {"byte rotten", counts.rotten},
+      {"former block in a reused segment", counts.stale_blocks},
       {"connection reset", counts.network.resets},
       {"link cut", counts.network.cuts},
       {"server lost", counts.network.lost},

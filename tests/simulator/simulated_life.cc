@@ -264,7 +264,7 @@ std::optional<std::string> work(const Scenario& scenario, uint64_t life, const F
     CheckpointScheduleOptions options;
     options.seconds = 0.005;
     // An archive keeps files, and a log in memories has none.
-    if (scenario.device == 0) options.checkpoint.archive = folders.archive;
+    if (scenario.device == 0 && scenario.reuse == 0) options.checkpoint.archive = folders.archive;
     if (scenario.aim != 0) {
       options.checkpoint.observe = [&scenario, is_aimed = false](CheckpointStep step) mutable {
         if (is_aimed || static_cast<uint64_t>(step) + 1 != scenario.aim || draw(3) == 0) return;
@@ -498,6 +498,7 @@ LifeCounts& LifeCounts::operator+=(const LifeCounts& other) {
   rotten += other.rotten;
   rot_refused += other.rot_refused;
   rot_at_the_end += other.rot_at_the_end;
+  stale_blocks += other.stale_blocks;
   return *this;
 }
 

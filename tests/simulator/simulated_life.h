@@ -36,6 +36,7 @@ struct LifeCounts {
   uint64_t rotten = 0;          // bytes that were changed, one at a time
   uint64_t rot_refused = 0;     // of those, damage that recovery named
   uint64_t rot_at_the_end = 0;  // or a log that ended before it, and said so; the rest made no difference
+  uint64_t stale_blocks = 0;    // that former segments left in reused ones, at the ends of lives
 
   LifeCounts& operator+=(const LifeCounts& other);
   bool operator==(const LifeCounts&) const = default;
