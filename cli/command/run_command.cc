@@ -493,6 +493,8 @@ struct RunCommand {
         {"hint_bytes", report.hint_bytes},
         {"flush_interval_us", flush_interval_us_ ? Json(*flush_interval_us_) : Json()},
         {"device_flushes", counters.device.flushes},
+        {"device_bytes", counters.device.device_bytes},
+        {"segments_reused", counters.device.segments_reused},
         {"loggers", counters.epochs ? Json(counters.epochs->loggers) : Json()},
         {"epoch_us", counters.epochs ? Json(counters.epochs->interval.count()) : Json()},
         {"pepoch", counters.epochs && counters.epochs->pepoch ? Json(*counters.epochs->pepoch) : Json()},

@@ -56,6 +56,7 @@ class Nvm(EndToEndTest):
         self.assertEqual((first["log_device"], first["log_buffer"]), ("nvm", "none"))
         self.assertIsNone(first["flush_interval_us"])
         self.assertGreaterEqual(first["device_flushes"], first["log_records"])
+        self.assertGreaterEqual(first["device_bytes"], first["log_bytes"])
         recovered = self.recover_alike(directory)
         self.assertEqual(recovered["state_digest"], first["state_digest"])
         self.assertEqual((recovered["log_holes"], recovered["log_hole_bytes"]), (0, 0))
