@@ -121,6 +121,9 @@ Json demand_json(const DemandReport& report) {
   return {{"bulk_transactions", report.bulk_transactions},
           {"bulk_seconds", report.bulk_seconds},
           {"opening_seconds", report.opening_seconds},
+          {"checkpoint_chunks", report.base_chunks},
+          {"checkpoint_chunks_wanted", report.base_wanted},
+          {"checkpoint_seconds", report.base_seconds},
           {"rest_seconds", report.seconds},
           {"lanes", report.lanes},
           {"pieces", report.pieces},
@@ -133,6 +136,11 @@ std::string demand_text(const DemandReport& report) {
   std::string text =
       fmt::format("  on demand: {} replayed in bulk in {}", counted(report.bulk_transactions, "transaction"),
                   seconds_text(report.bulk_seconds));
+  if (report.base_chunks > 0) {
+    text += fmt::format("; the checkpoint's {} loaded in {}, {} of them as they were wanted",
+                        counted(report.base_chunks, "chunk"), seconds_text(report.base_seconds),
+                        report.base_wanted);
+  }
   if (report.pieces > 0) {
     text += fmt::format("; the rest opened in {}: {} in {}", seconds_text(report.opening_seconds),
                         counted(report.pieces, "piece"), counted(report.lanes, "lane"));

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/check.h"
 #include "base/crc32c.h"
@@ -34,7 +36,8 @@ CheckpointFile::~CheckpointFile() {
   if (!is_complete_) ::unlink(file_.path().c_str());
 }
 
-Result<void> CheckpointFile::write_chunk(TableId table, uint32_t rows, ByteSpan payload) {
+Result<void> CheckpointFile::write_chunk(TableId table, uint32_t rows, ByteSpan payload,
+                                         CheckpointChunkBounds bounds) {
   CheckpointChunkHeader header;
   header.table = table.value;
   header.rows = rows;
@@ -49,6 +52,8 @@ Result<void> CheckpointFile::write_chunk(TableId table, uint32_t rows, ByteSpan 
   write_back(header.offset, bytes);
   chunks_.fetch_add(1, std::memory_order_relaxed);
   rows_.fetch_add(rows, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  bounds_.emplace(header.offset, std::move(bounds));
   return {};
 }
 
@@ -66,7 +71,11 @@ void CheckpointFile::write_back(uint64_t offset, uint64_t bytes) const {
 
 Result<WrittenCheckpoint> CheckpointFile::complete() {
   CHECK(!is_complete_);
-  // The header vouches for the chunks: they must be there first.
+  std::vector<std::byte> bounds;
+  for (const auto& [offset, of_chunk] : bounds_) of_chunk.append_to(bounds);
+  const uint64_t chunks_end = next_offset_.load(std::memory_order_relaxed);
+  RETURN_IF_ERROR(file_.write_at(bounds, chunks_end));
+  // The header vouches for the chunks and their bounds: they must be there first.
   RETURN_IF_ERROR(file_.sync_data());
   CheckpointHeader header;
   header.database_id = identity_.database_id;
@@ -74,7 +83,9 @@ Result<WrittenCheckpoint> CheckpointFile::complete() {
   header.lsn = identity_.lsn;
   header.chunks = chunks_.load(std::memory_order_relaxed);
   header.rows = rows_.load(std::memory_order_relaxed);
-  header.file_bytes = next_offset_.load(std::memory_order_relaxed);
+  header.file_bytes = chunks_end + bounds.size();
+  header.bounds_offset = chunks_end;
+  header.bounds_checksum = crc32c(bounds);
   std::vector<std::byte> page(kCheckpointHeaderBytes);
   header.encode(page.data());
   RETURN_IF_ERROR(file_.write_at(page, 0));
@@ -84,9 +95,30 @@ Result<WrittenCheckpoint> CheckpointFile::complete() {
   return WrittenCheckpoint{name_, header.file_bytes, header.rows};
 }
 
-CheckpointRows::CheckpointRows(const Database& database, CheckpointFile& file) : file_(file) {
+CheckpointRows::CheckpointRows(const Database& database, CheckpointFile& file, size_t chunk_bytes)
+    : database_(database), file_(file), chunk_bytes_(chunk_bytes) {
   for (const TableDefinition& table : database.catalog().tables())
-    chunks_.push_back({RowCodec(database.table(table.id).layout()), {}, 0, 0});
+    chunks_.push_back({RowCodec(database.table(table.id).layout()), {}, 0, 0, {}});
+}
+
+void CheckpointRows::widen(CheckpointChunkBounds& bounds, const IndexedTable& table, uint64_t slot,
+                           const std::byte* image) const {
+  const bool is_first = bounds.slot_end == 0;
+  bounds.slot_end = std::max(bounds.slot_end, slot + 1);
+  size_t at = 0;
+  for (const TableIndex& index : table.indexes()) {
+    const IndexKey key = index.codec->of_row(image, slot);
+    const std::span<const uint64_t> words = key.span();
+    if (is_first) {
+      bounds.words.insert(bounds.words.end(), words.begin(), words.end());
+      bounds.words.insert(bounds.words.end(), words.begin(), words.end());
+    }
+    const std::span<uint64_t> low = std::span(bounds.words).subspan(at, words.size());
+    const std::span<uint64_t> high = std::span(bounds.words).subspan(at + words.size(), words.size());
+    if (std::ranges::lexicographical_compare(words, low)) std::ranges::copy(words, low.begin());
+    if (std::ranges::lexicographical_compare(high, words)) std::ranges::copy(words, high.begin());
+    at += 2 * words.size();
+  }
 }
 
 Result<void> CheckpointRows::add(TableId table, uint64_t slot, const std::byte* image) {
@@ -95,7 +127,8 @@ Result<void> CheckpointRows::add(TableId table, uint64_t slot, const std::byte* 
   chunk.next_slot = slot + 1;
   chunk.codec.encode(image, chunk.payload);
   ++chunk.rows;
-  if (chunk.payload.size() < kCheckpointChunkBytes) return {};
+  widen(chunk.bounds, database_.table(table), slot, image);
+  if (chunk.payload.size() < chunk_bytes_) return {};
   return write(table);
 }
 
@@ -108,7 +141,8 @@ Result<void> CheckpointRows::flush() {
 
 Result<void> CheckpointRows::write(TableId table) {
   Chunk& chunk = chunks_[table.value];
-  const Result<void> written = file_.write_chunk(table, chunk.rows, chunk.payload.span());
+  const Result<void> written =
+      file_.write_chunk(table, chunk.rows, chunk.payload.span(), std::exchange(chunk.bounds, {}));
   chunk.payload.clear();
   chunk.rows = 0;
   chunk.next_slot = 0;

@@ -11,7 +11,9 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -52,7 +54,7 @@ class CheckpointFile {
   CheckpointFile(const CheckpointFile&) = delete;
   CheckpointFile& operator=(const CheckpointFile&) = delete;
 
-  Result<void> write_chunk(TableId table, uint32_t rows, ByteSpan payload);
+  Result<void> write_chunk(TableId table, uint32_t rows, ByteSpan payload, CheckpointChunkBounds bounds);
   // All rows have been added and flushed.
   Result<WrittenCheckpoint> complete();
 
@@ -74,6 +76,9 @@ class CheckpointFile {
   const File file_;
   bool is_complete_ = false;
 
+  std::mutex mutex_;
+  std::map<uint64_t, CheckpointChunkBounds> bounds_;  // by the chunk's offset; guarded by mutex_
+
   // Counters that all threads draw from or add to. Relaxed: each stands alone, and the sums are read when all
   // are done.
   std::atomic<uint64_t> next_offset_{kCheckpointHeaderBytes};
@@ -84,7 +89,8 @@ class CheckpointFile {
 // The chunks that one thread fills, one a table.
 class CheckpointRows {
  public:
-  CheckpointRows(const Database& database, CheckpointFile& file);
+  // `chunk_bytes`: a chunk is closed once its rows take so many.
+  CheckpointRows(const Database& database, CheckpointFile& file, size_t chunk_bytes = kCheckpointChunkBytes);
 
   Result<void> add(TableId table, uint64_t slot, const std::byte* image);
   // Writes the chunks that are begun.
@@ -96,11 +102,16 @@ class CheckpointRows {
     ByteBuffer payload;
     uint32_t rows = 0;
     uint64_t next_slot = 0;  // behind the row before
+    CheckpointChunkBounds bounds;
   };
 
+  void widen(CheckpointChunkBounds& bounds, const IndexedTable& table, uint64_t slot,
+             const std::byte* image) const;
   Result<void> write(TableId table);
 
+  const Database& database_;
   CheckpointFile& file_;
+  const size_t chunk_bytes_;
   std::vector<Chunk> chunks_;  // by table
 };
 

@@ -22,13 +22,15 @@ uint32_t page_checksum(ByteSpan page) {
 void CheckpointHeader::encode(std::byte* page) const {
   std::fill_n(page, kCheckpointHeaderBytes, std::byte{0});
   store(page, kMagic);
-  store(page + 8, kFormatVersion);
+  store(page + 8, bounds_offset == 0 ? kFormatVersion : kCheckpointVersion);
   store(page + 16, database_id);
   store(page + 24, catalog_hash);
   store(page + 32, lsn.value);
   store(page + 40, chunks);
   store(page + 48, rows);
   store(page + 56, file_bytes);
+  store(page + 64, bounds_offset);
+  store(page + 72, bounds_checksum);
   store(page + kChecksumOffset, page_checksum({page, kCheckpointHeaderBytes}));
 }
 
@@ -50,10 +52,10 @@ Result<CheckpointHeader> CheckpointHeader::decode(ByteSpan page, const std::stri
         "place",
         file);
   }
-  if (magic_is_right && checksum_is_right && version != kFormatVersion) {
+  if (magic_is_right && checksum_is_right && version != kFormatVersion && version != kCheckpointVersion) {
     return invalid_argument(
         "{} has format version {}, and this program reads version {}: use the program that wrote it", file,
-        version, kFormatVersion);
+        version, kCheckpointVersion);
   }
   if (!magic_is_right || !checksum_is_right) {
     return damaged(
@@ -68,7 +70,26 @@ Result<CheckpointHeader> CheckpointHeader::decode(ByteSpan page, const std::stri
   header.chunks = load<uint64_t>(page.data() + 40);
   header.rows = load<uint64_t>(page.data() + 48);
   header.file_bytes = load<uint64_t>(page.data() + 56);
+  if (version == kCheckpointVersion) {
+    header.bounds_offset = load<uint64_t>(page.data() + 64);
+    header.bounds_checksum = load<uint32_t>(page.data() + 72);
+  }
   return header;
+}
+
+void CheckpointChunkBounds::append_to(std::vector<std::byte>& bytes) const {
+  size_t at = bytes.size();
+  bytes.resize(at + encoded_bytes(words.size()));
+  store(bytes.data() + at, slot_end);
+  for (const uint64_t word : words) store(bytes.data() + (at += 8), word);
+}
+
+CheckpointChunkBounds CheckpointChunkBounds::take_from(ByteSpan& bytes, size_t words) {
+  CheckpointChunkBounds bounds;
+  bounds.slot_end = load<uint64_t>(bytes.data());
+  for (size_t i = 1; i <= words; ++i) bounds.words.push_back(load<uint64_t>(bytes.data() + 8 * i));
+  bytes = bytes.subspan(encoded_bytes(words));
+  return bounds;
 }
 
 void CheckpointChunkHeader::encode(std::byte* to) const {

@@ -7,8 +7,9 @@ namespace mneme {
 
 namespace {
 
-Result<void> write_ranges(const Database& database, CheckpointFile& file, SlotRanges& ranges) {
-  CheckpointRows rows(database, file);
+Result<void> write_ranges(const Database& database, CheckpointFile& file, SlotRanges& ranges,
+                          size_t chunk_bytes) {
+  CheckpointRows rows(database, file, chunk_bytes);
   while (const auto range = ranges.next()) {
     Result<void> result;
     const Table& table = database.table(range->table).rows();
@@ -23,12 +24,13 @@ Result<void> write_ranges(const Database& database, CheckpointFile& file, SlotRa
 }  // namespace
 
 Result<WrittenCheckpoint> write_checkpoint(const Database& database, const std::string& directory,
-                                           const CheckpointIdentity& identity, uint32_t threads) {
+                                           const CheckpointIdentity& identity, uint32_t threads,
+                                           size_t chunk_bytes) {
   auto file = CheckpointFile::create(directory, identity);
   if (!file) return file.error();
   SlotRanges ranges(database);
   RETURN_IF_ERROR(run_on_threads(threads, [&](uint32_t) {
-    Result<void> written = write_ranges(database, **file, ranges);
+    Result<void> written = write_ranges(database, **file, ranges, chunk_bytes);
     if (!written) ranges.stop();
     return written;
   }));

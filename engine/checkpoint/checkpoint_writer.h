@@ -14,6 +14,7 @@
 namespace mneme {
 
 Result<WrittenCheckpoint> write_checkpoint(const Database& database, const std::string& directory,
-                                           const CheckpointIdentity& identity, uint32_t threads);
+                                           const CheckpointIdentity& identity, uint32_t threads,
+                                           size_t chunk_bytes = kCheckpointChunkBytes);
 
 }  // namespace mneme

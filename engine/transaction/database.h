@@ -22,6 +22,7 @@
 #include "engine/table/access_gate.h"
 #include "engine/table/epoch.h"
 #include "engine/table/indexed_table.h"
+#include "engine/table/unloaded_rows.h"
 #include "engine/transaction/concurrency.h"
 #include "engine/transaction/lock_table.h"
 #include "engine/transaction/number_sources.h"
@@ -116,6 +117,12 @@ class Database {
   void set_gate(AccessGate* gate) { gate_.store(gate, std::memory_order_release); }
   AccessGate* gate() const { return gate_.load(std::memory_order_acquire); }
 
+  // UnloggedWriters load from there what they look for; nullptr: all rows are in their tables. Transactions
+  // leave it to the gate. It must outlive the writers that were made while it was set, or be taken away
+  // while none works.
+  void set_unloaded(UnloadedRows* rows) { unloaded_.store(rows, std::memory_order_release); }
+  UnloadedRows* unloaded() const { return unloaded_.load(std::memory_order_acquire); }
+
   uint32_t worker_count() const { return static_cast<uint32_t>(workers_.size()); }
   Worker& worker(WorkerId id) { return *workers_[id.value]; }
   // For a checkpoint beside transactions (online_checkpointer.h).
@@ -165,6 +172,8 @@ class Database {
   // Written by whoever opens the database (release), read by transactions that begin (acquire), which see
   // what was done to the rows before it was taken away.
   std::atomic<AccessGate*> gate_{nullptr};
+  // Written by whoever opens the database (release), read by writers at each look-up (acquire).
+  std::atomic<UnloadedRows*> unloaded_{nullptr};
   CommitLog* log_ = nullptr;
   RecordContent content_ = RecordContent::kCommand;
   TupleImage tuple_image_ = TupleImage::kFull;

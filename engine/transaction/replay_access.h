@@ -61,6 +61,8 @@ class ReplayAccess final : public RowAccess {
     if (const ConstantRows* constant = constant_rows(index)) {
       found = constant->find(key);
     } else {
+      // A row that was found ahead may just be on its way into another index.
+      rows_.load(index, key, key);
       found = prefetcher_.take(index, key);
       if (found == nullptr || !found->word().is_live()) found = rows_.find(index, key);
     }

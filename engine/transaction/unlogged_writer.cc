@@ -46,6 +46,7 @@ void UnloggedWriter::free_slot(TableId id, Row* row) {
 
 Row* UnloggedWriter::find(IndexId id, const IndexKey& key) {
   show_waiting(id);
+  load(id, key, key);
   const TableIndex& index = database_.index(id);
   DCHECK(index.is_unique && key.word_count == index.codec->word_count());
   if (index.is_primary) {
@@ -63,6 +64,7 @@ Row* UnloggedWriter::find(IndexId id, const IndexKey& key) {
 void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Direction direction,
                           FunctionRef<bool(Row*)> visit) {
   show_waiting(id);
+  load(id, range.low, range.high);
   const TableIndex& index = database_.index(id);
   if (scans_under_way_ == scans_.size()) scans_.push_back(std::make_unique<Scan>());
   Scan& scan = *scans_[scans_under_way_];
@@ -123,6 +125,7 @@ Row* UnloggedWriter::take_new_row(TableId id, const std::byte* image) {
   if (row == nullptr) row = table.rows().allocate(slots_[id.value]);
   if (row == nullptr) return nullptr;
   if (image != row->image()) std::memcpy(row->image(), image, table.layout().image_bytes());
+  for (const TableIndex& index : table.indexes()) load_equals(index, row->image());
   row->set_word(RowWord::live(kCheckpointLsn));
   return row;
 }
@@ -254,6 +257,7 @@ AccessStatus UnloggedWriter::update_keys(IndexedTable& table, Row* row,
     index.index->erase(old_key.words.data(), row);
     changed.push_back(&index);
   }
+  for (const TableIndex* index : changed) load_equals(*index, new_image_.data());
   set_image(new_image_);
   for (size_t i = 0; i < changed.size(); ++i) {
     const AccessStatus status = link(table, *changed[i], row);

@@ -29,6 +29,14 @@ class UnloggedWriter {
   UnloggedWriter(const UnloggedWriter&) = delete;
   UnloggedWriter& operator=(const UnloggedWriter&) = delete;
 
+  // Makes the rows with keys in the range be there, where some are not loaded yet (unloaded_rows.h). find(),
+  // scan(), and what inserts and changes keys do it themselves. A caller does it who has found a row
+  // otherwise. Its error is told by UnloadedRows alone.
+  void load(IndexId index, const IndexKey& low, const IndexKey& high) {
+    if (UnloadedRows* unloaded = database_.unloaded()) [[unlikely]]
+      unloaded->load(index, {low, high});
+  }
+
   // The live row under a whole key of a unique index, or nullptr.
   Row* find(IndexId index, const IndexKey& key);
 
@@ -68,6 +76,13 @@ class UnloggedWriter {
     if (waiting_count_ > 0 && waiting_for_ == index) link_waiting();
   }
   Row* take_new_row(TableId table, const std::byte* image);
+  // Loads the rows that may have the key in a unique index that the row with this image gets.
+  void load_equals(const TableIndex& index, const std::byte* image) {
+    if (database_.unloaded() == nullptr || !index.is_unique) [[likely]]
+      return;
+    const IndexKey key = index.codec->of_row(image, 0);
+    load(index.id, key, key);
+  }
   AccessStatus update_keys(IndexedTable& table, Row* row, std::span<const ColumnValue> changes);
 
   void free_slot(TableId table, Row* row);

@@ -54,7 +54,7 @@ class WrongCheckpoint : public testing::Test {
     const std::string text = *read_text_file(path_);
     ByteSpan rest = as_bytes(text);
     Checkpoint checkpoint{*CheckpointHeader::decode(rest.first(kCheckpointHeaderBytes), path_), {}};
-    for (rest = rest.subspan(kCheckpointHeaderBytes); !rest.empty();) {
+    for (rest = rest.first(checkpoint.header.chunks_end()).subspan(kCheckpointHeaderBytes); !rest.empty();) {
       Chunk& chunk = checkpoint.chunks.emplace_back();
       chunk.header = *CheckpointChunkHeader::decode(rest.first(kCheckpointChunkHeaderBytes));
       rest = rest.subspan(kCheckpointChunkHeaderBytes);
@@ -63,7 +63,7 @@ class WrongCheckpoint : public testing::Test {
     }
     return checkpoint;
   }
-  // With lengths and checksums of what is there.
+  // With lengths and checksums of what is there, as a former engine would have written it: without bounds.
   void put(Checkpoint checkpoint) const {
     std::vector<std::byte> file(kCheckpointHeaderBytes);
     for (Chunk& chunk : checkpoint.chunks) {
@@ -74,6 +74,7 @@ class WrongCheckpoint : public testing::Test {
       file.insert(file.end(), chunk.payload.begin(), chunk.payload.end());
     }
     checkpoint.header.file_bytes = file.size();
+    checkpoint.header.bounds_offset = 0;
     checkpoint.header.encode(file.data());
     ASSERT_TRUE(replace_text_file(path_, as_text(file)).ok());
   }
@@ -136,7 +137,7 @@ TEST_F(WrongCheckpoint, WithAChunkThatEndsInTheMiddleOfARow) {
 TEST_F(WrongCheckpoint, WithARowTwice) {
   Checkpoint changed = whole_;
   changed.chunks.push_back(changed.chunks[0]);
-  changed.chunks.back().header.offset = whole_.header.file_bytes;
+  changed.chunks.back().header.offset = whole_.header.chunks_end();
   ++changed.header.chunks;
   changed.header.rows += kRows;
   expect_refused(changed, "that is there twice");
@@ -147,7 +148,7 @@ TEST_F(WrongCheckpoint, WithARowTwiceInSlotsOfItsOwn) {
   Checkpoint changed = whole_;
   changed.chunks.push_back(changed.chunks[0]);
   Chunk& again = changed.chunks.back();
-  again.header.offset = whole_.header.file_bytes;
+  again.header.offset = whole_.header.chunks_end();
   ASSERT_EQ(again.payload[0], std::byte{0}) << "the first row is in slot 0";
   again.payload[0] = std::byte{2 * kRows};  // a zigzag varint
   ++changed.header.chunks;

@@ -16,6 +16,7 @@
 #include "recovery/database/checkpoint_loader.h"
 #include "recovery/database/late_indexes.h"
 #include "recovery/database/schema_change.h"
+#include "recovery/database/unloaded_checkpoint.h"
 #include "recovery/demand/demand_recovery.h"
 #include "recovery/log/replayed_indexes.h"
 #include "recovery/log/replayer.h"
@@ -75,6 +76,56 @@ Result<bool> build_indexes(RecoveredDatabase& recovered, const RecoverOptions& o
   return built;
 }
 
+// Loads the checkpoint, and builds the indexes that the scheme has before its replay. Returns in which stage
+// it was interrupted, if it was.
+Result<std::optional<RecoveryStage>> load_base(RecoveredDatabase& recovered, const std::string& directory,
+                                               const RecoverOptions& options) {
+  RecoveryReport& report = recovered.report;
+  const uint64_t begin_ns = monotonic_ns();
+  const Result<LoadedCheckpoint> checkpoint = load_checkpoint(
+      *recovered.database, directory, recovered.manifest, options.replay.threads,
+      [&](uint64_t done, uint64_t bytes) {
+        tell(options, {RecoveryStage::kCheckpoint, done, bytes, {}});
+      },
+      options.replay.is_interrupted);
+  if (!checkpoint) return checkpoint.error();
+  report.checkpoint.seconds = report.end_stage("checkpoint", begin_ns);
+  report.checkpoint.bytes = checkpoint->bytes;
+  report.checkpoint.rows = checkpoint->rows;
+  report.checkpoint.lsn = recovered.manifest.checkpoint_lsn;
+  if (checkpoint->is_partial) return std::optional(RecoveryStage::kCheckpoint);
+  if (!report.scheme->builds_indexes_last) {
+    const Result<bool> built = build_indexes(recovered, options);
+    if (!built) return built.error();
+    if (!*built) return std::optional(RecoveryStage::kIndexes);
+  }
+  return std::optional<RecoveryStage>();
+}
+
+// Opens the checkpoint, to be loaded while transactions run, if its file says which keys its chunks have, and
+// the log holds calls alone: rows of ad-hoc transactions are replayed, and schemas are changed, by code that
+// takes tables to be whole. Loads it in other cases, and where the log holds nothing. Returns as load_base().
+Result<std::optional<RecoveryStage>> open_base(RecoveredDatabase& recovered, const std::string& directory,
+                                               const RecoverOptions& options) {
+  const std::vector<RecordView>& records = recovered.log.records;
+  const bool holds_calls_alone = std::ranges::all_of(
+      records, [](const RecordView& record) { return call_of(record.kind, record.payload).has_value(); });
+  if (!recovered.log.is_kept || records.empty() || !holds_calls_alone)
+    return load_base(recovered, directory, options);
+  RecoveryReport& report = recovered.report;
+  const uint64_t begin_ns = monotonic_ns();
+  Result<std::unique_ptr<UnloadedCheckpoint>> opened =
+      UnloadedCheckpoint::open(*recovered.database, directory, recovered.manifest);
+  if (!opened) return opened.error();
+  if (*opened == nullptr) return load_base(recovered, directory, options);
+  report.checkpoint.seconds = report.end_stage("checkpoint", begin_ns);
+  report.checkpoint.bytes = (*opened)->file_bytes();
+  report.checkpoint.rows = (*opened)->rows();
+  report.checkpoint.lsn = recovered.manifest.checkpoint_lsn;
+  recovered.base = *std::move(opened);
+  return std::optional<RecoveryStage>();
+}
+
 // Returns the indexes that replay only writes to, whatever the log holds, as long as it changes no schema.
 std::vector<IndexId> indexes_to_build_last(const RecoveredDatabase& recovered,
                                            const RecoverOptions& options) {
@@ -118,8 +169,10 @@ Result<ReplayOrder> order_of_rows(const RecoveryScheme& scheme, std::optional<Re
 
 // Analyses the stretch's procedures, and returns what replays the stretch while the database is used. It has
 // folders and a report of its own: those of the setting are gone by then.
+// `base`: of the checkpoint, if it is not loaded.
 Result<std::shared_ptr<DemandRecovery>> rest_of(const ReplayerSetting& setting, const RecordStream& stretch,
-                                                const RecoverOptions& wanted) {
+                                                const RecoverOptions& wanted,
+                                                std::unique_ptr<UnloadedBase> base) {
   if (stretch.kept().empty()) {
     return invalid_argument(
         "to open a database while its log is replayed takes the log's calls in memory, and these {} records "
@@ -165,7 +218,8 @@ Result<std::shared_ptr<DemandRecovery>> rest_of(const ReplayerSetting& setting, 
   return std::make_shared<DemandRecovery>(
       setting.database, std::move(bulk), std::move(opener),
       DemandRecovery::Setting{
-          .workers = wanted.workers, .threads = threads, .most_bulk_seconds = wanted.most_bulk_seconds});
+          .workers = wanted.workers, .threads = threads, .most_bulk_seconds = wanted.most_bulk_seconds},
+      std::move(base));
 }
 
 // `stretch`: of the log; no record in it changes the schema. `done_before`: how many records lie before it.
@@ -189,7 +243,8 @@ Result<ReplayStatistics> replay_stretch(RecoveredDatabase& recovered, RecordStre
                           .report = report};
   setting.options.order = report.replay.order;
   if (options.on_demand && setting.is_last_of_log(stretch.size()) && stretch.size() > 0) {
-    Result<std::shared_ptr<DemandRecovery>> rest = rest_of(setting, stretch, options);
+    Result<std::shared_ptr<DemandRecovery>> rest =
+        rest_of(setting, stretch, options, std::move(recovered.base));
     if (!rest) return rest.error();
     recovered.rest = *std::move(rest);
     return ReplayStatistics();
@@ -373,27 +428,13 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   recovered.program = std::move(*program);
   report.opening.catalog_seconds = report.end_stage("catalog", catalog_begin_ns);
 
-  const uint64_t checkpoint_begin_ns = monotonic_ns();
   recovered.database = std::make_unique<Database>(recovered.program->catalog, options.workers);
   LateIndexes late(*recovered.database);
   late.leave_out(indexes_to_build_last(recovered, options));
-  const Result<LoadedCheckpoint> checkpoint = load_checkpoint(
-      *recovered.database, directory, recovered.manifest, options.replay.threads,
-      [&](uint64_t done, uint64_t bytes) {
-        tell(options, {RecoveryStage::kCheckpoint, done, bytes, {}});
-      },
-      options.replay.is_interrupted);
-  if (!checkpoint) return checkpoint.error();
-  report.checkpoint.seconds = report.end_stage("checkpoint", checkpoint_begin_ns);
-  report.checkpoint.bytes = checkpoint->bytes;
-  report.checkpoint.rows = checkpoint->rows;
-  report.checkpoint.lsn = recovered.manifest.checkpoint_lsn;
-  if (checkpoint->is_partial)
-    return interrupted_in(RecoveryStage::kCheckpoint, std::move(recovered), total_begin_ns);
-  if (!scheme.builds_indexes_last) {
-    const Result<bool> built = build_indexes(recovered, options);
-    if (!built) return built.error();
-    if (!*built) return interrupted_in(RecoveryStage::kIndexes, std::move(recovered), total_begin_ns);
+  if (!options.on_demand) {
+    const Result<std::optional<RecoveryStage>> ended = load_base(recovered, directory, options);
+    if (!ended) return ended.error();
+    if (*ended) return interrupted_in(**ended, std::move(recovered), total_begin_ns);
   }
 
   const uint64_t log_begin_ns = monotonic_ns();
@@ -424,6 +465,12 @@ Result<RecoveredDatabase> recover_locked(const std::string& directory, const Rec
   report.log.skipped = recovered.log.skips;
   if (options.replay.interrupted())
     return interrupted_in(RecoveryStage::kLog, std::move(recovered), total_begin_ns);
+  if (options.on_demand) {
+    // Only the log says whether the checkpoint can wait.
+    const Result<std::optional<RecoveryStage>> ended = open_base(recovered, directory, options);
+    if (!ended) return ended.error();
+    if (*ended) return interrupted_in(**ended, std::move(recovered), total_begin_ns);
+  }
 
   Result<ReplayStatistics> statistics = replay_log(recovered, directory, options, folders, late);
   if (!statistics) return statistics.error();

@@ -2,8 +2,9 @@
 //
 // Flow        manifest -> catalog.sql, compiled -> checkpoint -> indexes -> log, to its end -> analysis
 //             (CLR-P) -> machine code -> replay (a log of rows: at once). PLR replays first, and builds the
-//             indexes at the end. On demand: what lies behind the last change of the schema is replayed while
-//             transactions run (demand/demand_recovery.h).
+//             indexes at the end. On demand: the log is read first; what lies behind the last change of the
+//             schema is replayed while transactions run (demand/demand_recovery.h), and the checkpoint is
+//             loaded then, too, if the log holds calls alone (unloaded_checkpoint.h).
 // Invariants  nothing but the directory is needed, and nothing in it is changed: recovering twice gives equal
 //             databases. The database holds the checkpoint and every transaction of the log, applied in
 //             commit order; unless it was interrupted (ReplayOptions::is_interrupted), when the report says
@@ -30,6 +31,7 @@
 #include "procedures/binder/program.h"
 #include "procedures/native/compiled_units.h"
 #include "recovery/database/recovery_schemes.h"
+#include "recovery/demand/unloaded_base.h"
 #include "recovery/log/catalog_file.h"
 #include "recovery/log/recovery_report.h"
 #include "recovery/log/replay.h"
@@ -86,6 +88,8 @@ struct RecoveredDatabase {
   Manifest manifest;
   std::unique_ptr<Program> program;
   std::unique_ptr<Database> database;
+  // The checkpoint, while it is not loaded; `rest` gets it.
+  std::unique_ptr<UnloadedBase> base;
   LogContents log;  // perhaps it is not kept
   RecoveryReport report;
   // What on_demand has left: none where nothing is, else to be started, with the log moved to it.

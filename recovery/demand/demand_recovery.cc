@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "engine/table/row_wait.h"
 
 namespace mneme {
@@ -49,15 +50,20 @@ class DemandRecovery::Visit {
 };
 
 DemandRecovery::DemandRecovery(Database& database, std::unique_ptr<BulkReplay> bulk,
-                               std::unique_ptr<DemandOpener> opener, Setting setting)
+                               std::unique_ptr<DemandOpener> opener, Setting setting,
+                               std::unique_ptr<UnloadedBase> base)
     : database_(database),
       setting_(setting),
+      base_(std::move(base)),
       bulk_(std::move(bulk)),
       opener_(std::move(opener)),
       share_interval_ns_(kFirstShareIntervalNs) {
   CHECK(setting_.threads > 0);
   for (uint32_t w = 0; w < setting_.workers; ++w)
     visitors_.push_back(std::make_unique<CachePadded<Visitor>>());
+  if (base_ == nullptr) return;
+  report_.base_chunks = base_->chunk_count();
+  database_.set_unloaded(base_.get());
 }
 
 DemandRecovery::~DemandRecovery() {
@@ -76,27 +82,84 @@ void DemandRecovery::start() {
 void DemandRecovery::replay() {
   uint64_t done = 0;
   if (bulk_ != nullptr) {
-    const size_t notices = bulk_->report().notices.size();
-    const Result<ReplayStatistics> replayed = bulk_->run([this](uint64_t so_far) {
-      note_share(static_cast<double>(so_far) / static_cast<double>(opener_->record_count()));
-      return is_bulk_enough(so_far);
-    });
-    if (!replayed) return fail(replayed.error());
+    const bool is_whole = load_base();
     if (is_stopped_.load(std::memory_order_relaxed)) return;
-    done = replayed->transactions;
-    report_.bulk_transactions = done;
-    report_.bulk_seconds = seconds_of(monotonic_ns() - start_ns_);
-    report_.statistics = *replayed;
-    const std::vector<std::string>& all = bulk_->report().notices;
-    report_.notices.assign(all.begin() + static_cast<std::ptrdiff_t>(notices), all.end());
+    if (!is_base_sound()) return fail(base_->error());
+    if (is_whole) {
+      const Result<uint64_t> replayed = replay_in_bulk();
+      if (!replayed) return fail(replayed.error());
+      if (is_stopped_.load(std::memory_order_relaxed)) return;
+      done = *replayed;
+    }
   }
-  if (done == opener_->record_count()) return end();
+  if (done == opener_->record_count()) {
+    load_rest_of_base();
+    if (is_stopped_.load(std::memory_order_relaxed)) return;
+    return finish_base() ? end() : fail(base_->error());
+  }
   if (!is_open_.load(std::memory_order_acquire)) {
-    if (const Result<void> opened = open(done); !opened) return fail(opened.error());
+    if (const Result<void> opened = open(done); !opened)
+      return fail(is_base_sound() ? opened.error() : base_->error());
   }
   running_.store(setting_.threads, std::memory_order_relaxed);
   for (uint32_t t = 1; t < setting_.threads; ++t) threads_.emplace_back([this, t] { go_on(t); });
   go_on(0);
+}
+
+// Returns whether all of it is loaded, and not left for those who ask.
+bool DemandRecovery::load_base() {
+  if (base_ == nullptr) return true;
+  std::atomic<bool> is_left{false};  // relaxed: joining the threads orders it
+  for_each_in_parallel(setting_.threads, setting_.threads, [&](size_t) {
+    do {
+      if (is_base_enough()) return is_left.store(true, std::memory_order_relaxed);
+    } while (base_->load_next());
+  });
+  return !is_left.load(std::memory_order_relaxed) && finish_base();
+}
+
+bool DemandRecovery::is_base_enough() {
+  if (is_stopped_.load(std::memory_order_relaxed)) return true;
+  if (!is_asked_.load(std::memory_order_acquire)) return false;
+  if (setting_.most_bulk_seconds == 0) return true;
+  const uint64_t passed_ns = monotonic_ns() - start_ns_;
+  const uint64_t loaded = base_->loaded_count();
+  if (passed_ns < kLeastBulkNs || loaded == 0) return false;
+  const auto left = static_cast<double>(base_->chunk_count() - loaded);
+  return left * seconds_of(passed_ns) / static_cast<double>(loaded) > setting_.most_bulk_seconds;
+}
+
+// All chunks have been begun. False: loading has failed.
+bool DemandRecovery::finish_base() {
+  if (base_ == nullptr || report_.base_seconds > 0) return true;
+  if (!base_->finish()) return false;
+  report_.base_seconds = seconds_of(monotonic_ns() - start_ns_);
+  report_.base_wanted = base_->wanted_count();
+  return true;
+}
+
+// Ends where loading fails.
+void DemandRecovery::load_rest_of_base() {
+  if (base_ == nullptr) return;
+  while (!is_stopped_.load(std::memory_order_relaxed) && base_->load_next()) {
+  }
+}
+
+// Returns how many records were replayed.
+Result<uint64_t> DemandRecovery::replay_in_bulk() {
+  const uint64_t begin_ns = monotonic_ns();
+  const size_t notices = bulk_->report().notices.size();
+  const Result<ReplayStatistics> replayed = bulk_->run([this](uint64_t so_far) {
+    note_share(static_cast<double>(so_far) / static_cast<double>(opener_->record_count()));
+    return is_bulk_enough(so_far);
+  });
+  if (!replayed) return replayed.error();
+  report_.bulk_transactions = replayed->transactions;
+  report_.bulk_seconds = seconds_of(monotonic_ns() - begin_ns);
+  report_.statistics = *replayed;
+  const std::vector<std::string>& all = bulk_->report().notices;
+  report_.notices.assign(all.begin() + static_cast<std::ptrdiff_t>(notices), all.end());
+  return replayed->transactions;
 }
 
 // Decides once, as soon as it can: later, less would be left to gain.
@@ -133,12 +196,17 @@ Result<void> DemandRecovery::open(uint64_t first) {
 
 void DemandRecovery::go_on(uint32_t thread) {
   DemandReplay& replay = *opened_.replay;
-  while (!is_stopped_.load(std::memory_order_relaxed) &&
+  load_rest_of_base();
+  // A failure ends the next loop, too, and then counts.
+  if (thread == 0 && !is_stopped_.load(std::memory_order_relaxed)) (void)finish_base();
+  while (!is_stopped_.load(std::memory_order_relaxed) && is_base_sound() &&
          replay.go_on(ReplayThreadId{setting_.workers + thread})) {
     if (thread == 0) note_share(share_of_pieces());
   }
   if (running_.fetch_sub(1, std::memory_order_acq_rel) != 1 || is_stopped_.load(std::memory_order_relaxed))
     return;
+  // What replay fails by may come of it.
+  if (!is_base_sound()) return fail(base_->error());
   if (replay.schedule().has_failed()) return fail(replay.error());
   end();
 }
@@ -197,6 +265,8 @@ void DemandRecovery::end() {
     opened_ = {};
     opener_ = nullptr;
     bulk_ = nullptr;
+    database_.set_unloaded(nullptr);
+    base_ = nullptr;
     log_ = {};
     has_ended_ = true;
   }
@@ -251,14 +321,14 @@ bool DemandRecovery::settle(const SettlingRules::Need& need, WorkerId worker) {
   DemandReplay& replay = *opened_.replay;
   for (;;) {
     const uint64_t begin_ns = monotonic_ns();
-    const Settling settling =
-        replay.try_settle(need, ReplayThreadId{worker.value}, setting_.most_pieces_of_worker);
+    const Settling settling = replay.try_settle(need, ReplayThreadId{worker.value}, most_pieces());
     if (settling != Settling::kTooMuch) return settling == Settling::kSettled;
     replay.schedule().wish(need.block);
     const uint64_t end_ns = monotonic_ns();
     const uint64_t again_ns = end_ns + kRests * (end_ns - begin_ns);
     do {
-      if (is_stopped_.load(std::memory_order_relaxed) || replay.schedule().has_failed()) return false;
+      if (is_stopped_.load(std::memory_order_relaxed) || replay.schedule().has_failed() || has_failed())
+        return false;
       if (RowWait::must_end()) return false;
       std::this_thread::sleep_for(kSettledLook);
       if (replay.is_settled(need)) return true;
@@ -266,26 +336,48 @@ bool DemandRecovery::settle(const SettlingRules::Need& need, WorkerId worker) {
   }
 }
 
+// While threads load the base, nothing comes of a wish.
+uint64_t DemandRecovery::most_pieces() const {
+  const bool is_loaded = base_ == nullptr || base_->loaded_count() == base_->chunk_count();
+  return setting_.most_pieces_of_worker * (is_loaded ? 1 : kTimesMoreBeforeLoaded);
+}
+
+bool DemandRecovery::load_equals(TableId id, const std::byte* image) {
+  for (const TableIndex& index : database_.table(id).indexes()) {
+    if (!index.is_unique) continue;
+    const IndexKey key = index.codec->of_row(image, 0);
+    if (!load(index.id, {key, key})) return false;
+  }
+  return is_base_sound();
+}
+
 bool DemandRecovery::before_read(WorkerId worker, IndexId index, const KeyRange& range) {
   Visit visit(*this, worker);
   const IndexDefinition& definition = database_.catalog().index(index);
   const Pass pass = enter(visit, definition.table, true);
-  if (pass != Pass::kSettle) return pass == Pass::kGo;
-  Visitor& visitor = visit.visitor();
-  if (!opened_.replay->rules().is_written(definition.table)) return true;
-  database_.schema().codec(index).common_values(range, visitor.values);
-  opened_.replay->rules().of_rows(definition.table,
-                                  std::span(definition.columns).first(visitor.values.values.size()),
-                                  visitor.values.values, visitor.needs);
-  return settle(visitor, worker);
+  if (pass == Pass::kGiveUp) return false;
+  if (visit.is_settled()) return true;
+  if (pass == Pass::kSettle && opened_.replay->rules().is_written(definition.table)) {
+    Visitor& visitor = visit.visitor();
+    database_.schema().codec(index).common_values(range, visitor.values);
+    opened_.replay->rules().of_rows(definition.table,
+                                    std::span(definition.columns).first(visitor.values.values.size()),
+                                    visitor.values.values, visitor.needs);
+    if (!settle(visitor, worker)) return false;
+  }
+  return load(index, range);
 }
 
 bool DemandRecovery::before_insert(WorkerId worker, TableId table, const std::byte* image) {
   Visit visit(*this, worker);
   const Pass pass = enter(visit, table, false);
-  if (pass != Pass::kSettle) return pass == Pass::kGo;
-  opened_.replay->rules().of_insert(table, image, visit.visitor().needs);
-  return settle(visit.visitor(), worker);
+  if (pass == Pass::kGiveUp) return false;
+  if (visit.is_settled()) return true;
+  if (pass == Pass::kSettle) {
+    opened_.replay->rules().of_insert(table, image, visit.visitor().needs);
+    if (!settle(visit.visitor(), worker)) return false;
+  }
+  return load_equals(table, image);
 }
 
 bool DemandRecovery::before_change(WorkerId worker, TableId table, ImageParts parts,
@@ -294,16 +386,21 @@ bool DemandRecovery::before_change(WorkerId worker, TableId table, ImageParts pa
   const Pass pass = enter(visit, table, false);
   if (pass != Pass::kSettle) return pass == Pass::kGo;
   opened_.replay->rules().of_change(table, parts, changes, visit.visitor().needs);
-  return settle(visit.visitor(), worker);
+  return settle(visit.visitor(), worker) && is_base_sound();
 }
 
 bool DemandRecovery::before_move(WorkerId worker, TableId table) {
   Visit visit(*this, worker);
   const Pass pass = enter(visit, table, false);
-  if (pass != Pass::kSettle) return pass == Pass::kGo;
-  opened_.replay->rules().of_rows(table, {}, {}, visit.visitor().needs);
-  opened_.replay->rules().of_coming_and_going(table, visit.visitor().needs);
-  return settle(visit.visitor(), worker);
+  if (pass == Pass::kGiveUp) return false;
+  if (visit.is_settled()) return true;
+  if (pass == Pass::kSettle) {
+    opened_.replay->rules().of_rows(table, {}, {}, visit.visitor().needs);
+    opened_.replay->rules().of_coming_and_going(table, visit.visitor().needs);
+    if (!settle(visit.visitor(), worker)) return false;
+  }
+  // The row gets a key that is not known here.
+  return base_ == nullptr || base_->load_all(table);
 }
 
 bool DemandRecovery::before_erase(WorkerId worker, TableId table) {
@@ -311,7 +408,7 @@ bool DemandRecovery::before_erase(WorkerId worker, TableId table) {
   const Pass pass = enter(visit, table, false);
   if (pass != Pass::kSettle) return pass == Pass::kGo;
   opened_.replay->rules().of_coming_and_going(table, visit.visitor().needs);
-  return settle(visit.visitor(), worker);
+  return settle(visit.visitor(), worker) && is_base_sound();
 }
 
 }  // namespace mneme

@@ -1,15 +1,23 @@
 // DemandRecovery: the recovery of a database that is open already: transactions run, and each waits, and
 // works, for what the log has yet to do to the rows that it touches.
 //
-// Flow        recover() with RecoverOptions::on_demand -> start(): the log is replayed in bulk, until
-//             somebody asks for a row -> what is left is opened (DemandOpener), and replayed on demand by a
-//             few threads -> Transaction asks the gate -> rows settled, by the worker itself -> all is
-//             settled: the gate is taken away
+// Flow        recover() with RecoverOptions::on_demand -> start(): the rest of the checkpoint is loaded, and
+//             the log is replayed in bulk, until somebody asks for a row -> what is left is opened
+//             (DemandOpener), and replayed on demand by a few threads -> Transaction asks the gate -> rows
+//             settled, by the worker itself -> all is settled: the gate is taken away
 // Bulk        takes half of what replay on demand takes, and lets nobody touch a table that the log changes.
 //             It is left only where that pays: where it would take longer than Setting::most_bulk_seconds,
 //             and kLeastGain times what opening the rest takes, by the time that a record has taken in bulk,
 //             and by a try of what it takes to open one. Else those who ask wait for its end, which is near
 //             then.
+// Base        The checkpoint may not be loaded when this starts (unloaded_base.h). All threads load it before
+//             bulk. They leave the rest for transactions that ask, as bulk is left, if it would take longer
+//             than most_bulk_seconds. Then nothing is replayed in bulk: transactions and pieces load what
+//             they look for, and the threads load the rest before they replay on demand. Bulk finds all rows
+//             loaded, as some of its look-ups do not go through UnloggedWriter.
+// Damage      Once a thread finds the base damaged, the gate refuses every access. A piece that looked for a
+//             row in vain sees the failure before its lane is settled, and the gate asks for the failure
+//             after it has seen the lane settled. So no transaction goes on that saw what came of it.
 // Work        what a row waits for is replayed by the worker that needs it, if that is little. Lane by lane
 //             takes several times what bulk takes. So a worker that finds it to be much wishes for the row's
 //             block (DemandSchedule::wish), holds no lane, and sleeps until the row is settled. Now and then
@@ -39,6 +47,7 @@
 #include "logging/reading/log_reader.h"
 #include "recovery/demand/bulk_replay.h"
 #include "recovery/demand/demand_opener.h"
+#include "recovery/demand/unloaded_base.h"
 
 namespace mneme {
 
@@ -53,6 +62,9 @@ struct DemandReport {
   double bulk_seconds = 0;
   double opening_seconds = 0;  // to decode the rest's calls, and find their lanes; 0: nothing was opened
   double seconds = 0;          // from start() until all was settled
+  double base_seconds = 0;     // from start() until all of the base was loaded; 0: it was before
+  uint64_t base_chunks = 0;    // that were not loaded before
+  uint64_t base_wanted = 0;    // of them, those that a transaction or a piece wanted
   uint64_t lanes = 0;
   uint64_t pieces = 0;
   uint64_t waits = 0;  // of transactions for rows that were not settled
@@ -66,6 +78,8 @@ class DemandRecovery final : public AccessGate {
  public:
   // A millisecond's work or two.
   static constexpr uint64_t kMostPiecesOfWorker = 4096;
+  // So much more it replays while the base is being loaded, as nobody else does.
+  static constexpr uint64_t kTimesMoreBeforeLoaded = 16;
   // To open a record takes so much less than to replay it in bulk, or bulk is not left for it.
   static constexpr double kLeastGain = 3;
 
@@ -76,9 +90,10 @@ class DemandRecovery final : public AccessGate {
     uint64_t most_pieces_of_worker = kMostPiecesOfWorker;
     double most_bulk_seconds = 0;  // 0: bulk is left as soon as somebody asks
   };
-  // `bulk` and `opener`: of the same records. No `bulk`: all of the log is opened at once.
+  // `bulk` and `opener`: of the same records. No `bulk`: all of the log is opened at once. No `base`: all
+  // rows are loaded. With one the log holds calls alone.
   DemandRecovery(Database& database, std::unique_ptr<BulkReplay> bulk, std::unique_ptr<DemandOpener> opener,
-                 Setting setting);
+                 Setting setting, std::unique_ptr<UnloadedBase> base = nullptr);
   ~DemandRecovery() override;
   DemandRecovery(const DemandRecovery&) = delete;
   DemandRecovery& operator=(const DemandRecovery&) = delete;
@@ -127,6 +142,15 @@ class DemandRecovery final : public AccessGate {
   Pass enter(Visit& visit, TableId table, bool reads);
   static void note_wait(Visitor& visitor, uint64_t begin_ns);
   void replay();
+  bool load_base();
+  bool is_base_enough();
+  bool finish_base();
+  void load_rest_of_base();
+  bool is_base_sound() const { return base_ == nullptr || !base_->has_failed(); }
+  bool load(IndexId index, const KeyRange& range) { return base_ == nullptr || base_->load(index, range); }
+  uint64_t most_pieces() const;
+  bool load_equals(TableId table, const std::byte* image);
+  Result<uint64_t> replay_in_bulk();
   bool is_bulk_enough(uint64_t done);
   bool settle(Visitor& visitor, WorkerId worker);
   bool settle(const SettlingRules::Need& need, WorkerId worker);
@@ -139,6 +163,7 @@ class DemandRecovery final : public AccessGate {
   Database& database_;
   const Setting setting_;
   LogContents log_;
+  std::unique_ptr<UnloadedBase> base_;
   std::unique_ptr<BulkReplay> bulk_;
   std::unique_ptr<DemandOpener> opener_;
   OpenedDemand opened_;                                          // written before is_open_

@@ -2,9 +2,10 @@
 // the replay. Method: programs made at random run random calls once, with ad-hoc transactions beside them.
 // Their log is opened on demand, and other random calls, and statements, run at once, with one or two threads
 // that replay the rest, for which the worker waits at all rows, at those that take more than a little, or at
-// none. What they log is replayed serially behind the first log: the database that this
-// gives, and the one in which they ran, must be equal. A transaction that saw a row too early, or that a
-// piece saw, would have done something else than its replay does.
+// none. Where the log holds calls alone, the checkpoint of the rows before is opened, too, with a row, a few
+// rows or all rows of a table in a chunk. What they log is replayed serially behind the first log: the
+// database that this gives, and the one in which they ran, must be equal. A transaction that saw a row too
+// early, or that a piece saw, would have done something else than its replay does.
 //
 // The first seed is printed; MNEME_SEED=n runs that one alone.
 #include "recovery/demand/demand_recovery.h"
@@ -15,7 +16,10 @@
 #include <cstdlib>
 #include <random>
 
+#include "base/testing/test_directory.h"
+#include "engine/checkpoint/checkpoint_writer.h"
 #include "engine/table/row_wait.h"
+#include "recovery/database/unloaded_checkpoint.h"
 #include "recovery/testing/random_programs.h"
 
 namespace mneme {
@@ -32,8 +36,24 @@ constexpr uint32_t kLoggedCalls = 60;
 constexpr uint32_t kNewCalls = 40;
 constexpr uint32_t kMostTries = 10'000;
 
+// What `fixture` was before anything ran, as a checkpoint that has yet to be loaded.
+std::unique_ptr<UnloadedBase> base_of(Database& database, const ReplayFixture& fixture,
+                                      const std::string& directory, uint64_t seed) {
+  constexpr size_t kChunkBytes[] = {1, 40, kCheckpointChunkBytes};
+  const Result<WrittenCheckpoint> written =
+      write_checkpoint(*fixture.before(), directory, CheckpointIdentity{}, 1, kChunkBytes[seed / 6 % 3]);
+  EXPECT_TRUE(written.ok());
+  Manifest manifest;
+  manifest.checkpoint_file = written->file;
+  manifest.checkpoint_lsn = kCheckpointLsn;
+  auto opened = UnloadedCheckpoint::open(database, directory, manifest);
+  EXPECT_TRUE(opened.ok()) << opened.error().message;
+  return *std::move(opened);
+}
+
 std::unique_ptr<DemandRecovery> recovery_of(Database& database, const ReplayFixture& fixture,
-                                            std::span<const RecordView> records, uint64_t seed, bool bulk) {
+                                            std::span<const RecordView> records, uint64_t seed, bool bulk,
+                                            std::unique_ptr<UnloadedBase> base = nullptr) {
   static const NativeFolders folders;
   AnalysisOptions analysis;
   analysis.conflicts = seed % 3 == 0 ? ConflictGrain::kTable : ConflictGrain::kColumn;
@@ -72,7 +92,8 @@ std::unique_ptr<DemandRecovery> recovery_of(Database& database, const ReplayFixt
       DemandRecovery::Setting{.workers = 1,
                               .threads = threads,
                               .most_pieces_of_worker = kPiecesOfWorker[seed % 3],
-                              .most_bulk_seconds = seed / 64 % 2 == 0 ? 0.0 : 1.0});
+                              .most_bulk_seconds = seed / 64 % 2 == 0 ? 0.0 : 1.0},
+      std::move(base));
 }
 
 // Runs calls and statements on the database's one worker. Returns how many committed.
@@ -121,28 +142,46 @@ uint64_t run_calls(Database& database, const Program& program, uint64_t seed) {
 struct OpeningTotals {
   uint64_t committed = 0;
   uint64_t waits = 0;
+  uint64_t chunks = 0;
+  uint64_t wanted = 0;
 };
 
 void expect_equal_to_recovered_first(uint64_t seed, OpeningTotals& totals) {
   const std::string sql = random_program(seed);
   SCOPED_TRACE(testing::Message() << "MNEME_SEED=" << seed << "\n" << sql);
   ReplayFixture fixture(sql, kOpeningRows, PageSize::kSmall);
-  (void)fixture.run_forward(kLoggedCalls, static_cast<uint32_t>(seed), ad_hoc_of(seed));
+  ReplayFixture::AdHoc ad_hoc = ad_hoc_of(seed);
+  if (seed / 3 % 2 == 0) ad_hoc.percent = ad_hoc.percent_of_calls = 0;
+  (void)fixture.run_forward(kLoggedCalls, static_cast<uint32_t>(seed), ad_hoc);
   const std::vector<RecordView> records = fixture.records();
   const std::unique_ptr<Database> recovered = fixture.replayed();
 
-  const std::unique_ptr<Database> database = fixture.before();
+  const test::TemporaryDirectory directory;
+  std::unique_ptr<Database> database;
+  std::unique_ptr<UnloadedBase> base;
+  if (std::ranges::all_of(records, [](const RecordView& record) {
+        return call_of(record.kind, record.payload).has_value();
+      })) {
+    database = std::make_unique<Database>(fixture.program().catalog, 1, PageSize::kSmall);
+    base = base_of(*database, fixture, directory.path(), seed);
+  } else {
+    database = fixture.before();
+  }
   KeptLog log;
   database->attach_log(log, RecordContent::kCommand);
   const bool bulk = seed % 4 != 0;
-  const std::unique_ptr<DemandRecovery> rest = recovery_of(*database, fixture, records, seed, bulk);
+  const std::unique_ptr<DemandRecovery> rest =
+      recovery_of(*database, fixture, records, seed, bulk, std::move(base));
   rest->start();
   totals.committed += run_calls(*database, fixture.program(), seed);
   const Result<void> finished = rest->finish();
   ASSERT_TRUE(finished.ok()) << finished.error().message;
   EXPECT_TRUE(rest->is_settled());
   EXPECT_EQ(database->gate(), nullptr);
+  EXPECT_EQ(database->unloaded(), nullptr);
   totals.waits += rest->report().waits;
+  totals.chunks += rest->report().base_chunks;
+  totals.wanted += rest->report().base_wanted;
 
   const auto replayed = replay_serially(*recovered, fixture.program(), log.records(), {});
   ASSERT_TRUE(replayed.ok()) << replayed.error().message;
@@ -214,6 +253,7 @@ TEST_P(RandomOpening, TransactionsRunAsIfAllWereRecoveredFirst) {
     expect_equal_to_recovered_first(seed, totals);
   if (given != nullptr) return;
   EXPECT_GT(totals.committed, programs * 5) << "most calls fail: the test proves little";
+  EXPECT_GT(totals.chunks, programs) << "hardly a checkpoint was opened";
   EXPECT_GT(totals.waits, programs / 4) << "hardly a transaction found a row that was not settled";
 }
 

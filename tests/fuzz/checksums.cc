@@ -131,11 +131,15 @@ void repair_pepoch(Bytes& file) {
 void repair_checkpoint(Bytes& file) {
   if (file.size() < kCheckpointHeaderBytes) return;
   store(file.data() + 56, uint64_t{file.size()});
+  const auto bounds = load<uint64_t>(file.data() + 64);
+  const bool has_bounds = bounds >= kCheckpointHeaderBytes && bounds <= file.size();
+  const size_t chunks_end = has_bounds ? bounds : file.size();
+  if (has_bounds) store(file.data() + 72, crc32c(ByteSpan(file).subspan(chunks_end)));
   uint64_t chunks = 0;
   uint64_t rows = 0;
-  for (size_t at = kCheckpointHeaderBytes; at + kCheckpointChunkHeaderBytes <= file.size(); ++chunks) {
+  for (size_t at = kCheckpointHeaderBytes; at + kCheckpointChunkHeaderBytes <= chunks_end; ++chunks) {
     std::byte* chunk = file.data() + at;
-    const size_t room = file.size() - at - kCheckpointChunkHeaderBytes;
+    const size_t room = chunks_end - at - kCheckpointChunkHeaderBytes;
     const size_t bytes = std::min<size_t>(load<uint32_t>(chunk + 16), room);
     store(chunk + 16, static_cast<uint32_t>(bytes));
     store(chunk + 20, crc32c({chunk + kCheckpointChunkHeaderBytes, bytes}));
