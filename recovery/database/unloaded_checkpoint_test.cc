@@ -119,6 +119,31 @@ class UnloadedRowsTest : public testing::Test {
     EXPECT_FALSE(checkpoint->load_next());
     EXPECT_FALSE(checkpoint->finish());
   }
+  // add(1)
+  void log_call(KeptLog& log) const {
+    Call call;
+    call.procedure = ProcedureId{0};
+    call.arguments.assign(1, Argument::of(Value::of_int(1)));
+    ByteBuffer payload;
+    encode_call(*program_, call, payload);
+    const auto bytes = static_cast<uint32_t>(payload.size());
+    log.fill(WorkerId{0}, log.reserve(WorkerId{0}, bytes), RecordKind::kCommand, payload.span());
+  }
+  std::unique_ptr<DemandRecovery> recovery_of_log(Database& database, std::span<const RecordView> records,
+                                                  std::unique_ptr<UnloadedBase> base) const {
+    AnalysisOptions analysis;
+    analysis.lanes_from_arguments = true;
+    ReplayOptions options;
+    options.threads = 2;
+    options.lanes_per_block = 64;
+    auto opener = std::make_unique<DemandOpener>(
+        DemandOpener::Setting{
+            .database = database, .program = *program_, .analysis = analysis, .options = options},
+        records);
+    const DemandRecovery::Setting setting{.workers = 1, .threads = 1};
+    return std::make_unique<DemandRecovery>(database, nullptr, std::move(opener), setting, std::move(base));
+  }
+
   uint64_t first_chunk_payload() const { return kCheckpointHeaderBytes + kCheckpointChunkHeaderBytes; }
 
   const test::TemporaryDirectory directory_;
@@ -298,29 +323,14 @@ TEST_F(UnloadedRowsTest, NobodyIsAnsweredOnceDamageIsFound) {
   const std::unique_ptr<Database> database = empty_database();
   KeptLog log;
   database->attach_log(log, RecordContent::kCommand);
-  Call call;
-  call.procedure = ProcedureId{0};
-  call.arguments.assign(1, Argument::of(Value::of_int(1)));
-  ByteBuffer payload;
-  encode_call(*program_, call, payload);
   KeptLog logged;
-  logged.fill(WorkerId{0}, logged.reserve(WorkerId{0}, static_cast<uint32_t>(payload.size())),
-              RecordKind::kCommand, payload.span());
+  log_call(logged);
   const std::vector<RecordView> records = logged.records();
-  AnalysisOptions analysis;
-  analysis.lanes_from_arguments = true;
-  ReplayOptions options;
-  options.threads = 2;
-  options.lanes_per_block = 64;
-  auto opener = std::make_unique<DemandOpener>(
-      DemandOpener::Setting{
-          .database = *database, .program = *program_, .analysis = analysis, .options = options},
-      records);
   auto opened = UnloadedCheckpoint::open(*database, directory_.path(), manifest_);
   ASSERT_TRUE(opened.ok());
   UnloadedCheckpoint& checkpoint = **opened;
-  DemandRecovery recovery(*database, nullptr, std::move(opener), {.workers = 1, .threads = 1},
-                          *std::move(opened));
+  const std::unique_ptr<DemandRecovery> made = recovery_of_log(*database, records, *std::move(opened));
+  DemandRecovery& recovery = *made;
   // No other thread replays: the worker does.
   ASSERT_TRUE(recovery.open(0).ok());
   EXPECT_TRUE(recovery.before_read(WorkerId{0}, kByFirst, {key(kByFirst, 77), key(kByFirst, 77)}));
@@ -335,6 +345,35 @@ TEST_F(UnloadedRowsTest, NobodyIsAnsweredOnceDamageIsFound) {
   ASSERT_FALSE(finished.ok());
   EXPECT_NE(finished.error().message.find("fail their checksum"), std::string::npos);
   EXPECT_TRUE(recovery.has_failed());
+}
+
+TEST_F(UnloadedRowsTest, ATransactionFindsItsUniqueKeysTakenByUnloadedRows) {
+  const std::unique_ptr<Database> database = empty_database();
+  KeptLog log;
+  database->attach_log(log, RecordContent::kCommand);
+  KeptLog logged;
+  log_call(logged);
+  const std::vector<RecordView> records = logged.records();
+  auto opened = UnloadedCheckpoint::open(*database, directory_.path(), manifest_);
+  ASSERT_TRUE(opened.ok());
+  UnloadedCheckpoint& checkpoint = **opened;
+  const std::unique_ptr<DemandRecovery> recovery = recovery_of_log(*database, records, *std::move(opened));
+  ASSERT_TRUE(recovery->open(0).ok());
+  // start() would let threads load what nobody wants.
+  database->set_gate(recovery.get());
+  Transaction transaction(*database, database->worker(WorkerId{0}));
+  for (const auto& [a, b] : {std::pair<int64_t, int64_t>(57, 5000), {5000, falling_of(33)}}) {
+    transaction.begin();
+    const std::array values = {Value::of_int(a), Value::of_int(b), Value::of_int(0)};
+    EXPECT_EQ(transaction.insert(kUnloadedTable, values), AccessStatus::kDuplicateKey);
+    transaction.abort();
+  }
+  EXPECT_LT(checkpoint.loaded_count(), checkpoint.chunk_count());
+  // A row that moves may get any key.
+  EXPECT_TRUE(recovery->before_move(WorkerId{0}, kUnloadedTable));
+  EXPECT_EQ(checkpoint.loaded_count(), checkpoint.chunk_count());
+  recovery->start();
+  EXPECT_TRUE(recovery->finish().ok());
 }
 
 }  // namespace
