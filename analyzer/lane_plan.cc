@@ -34,9 +34,9 @@ bool writes(const AccessSite& site) {
 }
 
 bool can_be_told(const Type& type) {
-  return !type.is_array &&
-         (type.is_string() || type.is_integer() || type.kind == TypeKind::kBoolean ||
-          type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kDate || type.kind == TypeKind::kTime);
+  return !type.is_array && (type.is_string() || type.is_integer() || type.kind == TypeKind::kBoolean ||
+                            type.kind == TypeKind::kTimestamp || type.kind == TypeKind::kDate ||
+                            type.kind == TypeKind::kTime || type.kind == TypeKind::kEnum);
 }
 
 // Without the number that it stands under.

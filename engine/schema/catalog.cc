@@ -22,6 +22,7 @@ uint32_t value_key_bytes(const Type& type) {
     case TypeKind::kDouble:
     case TypeKind::kTimestamp:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
       return 8;
     case TypeKind::kNumeric:
       return type.precision <= kNarrowNumericPrecision ? 8 : 16;
@@ -311,6 +312,43 @@ void Catalog::set_condition(TableId id, std::string_view check, std::string cond
   });
 }
 
+Result<Type> Catalog::add_enum(EnumDefinition definition) {
+  const auto is_taken = [&](uint32_t id) {
+    return std::ranges::any_of(enums_, [&](const Type& type) { return enum_definition(type).id == id; });
+  };
+  definition.id = 0;
+  while (is_taken(definition.id)) ++definition.id;
+  Result<Type> type = intern_enum(definition);
+  if (type.ok()) enums_.push_back(*type);
+  return type;
+}
+
+Result<void> Catalog::change_enum(const Type& former, const EnumDefinition& definition) {
+  const Result<Type> next = intern_enum(definition);
+  if (!next.ok()) return next.error();
+  std::ranges::replace(enums_, former, *next);
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    if (std::ranges::find(tables_[i].columns, former, &Column::type) == tables_[i].columns.end()) continue;
+    tables_.change(i, [&](TableDefinition& changed) {
+      for (Column& column : changed.columns) {
+        if (column.type == former) column.type = *next;
+      }
+    });
+  }
+  return {};
+}
+
+void Catalog::drop_enum(const Type& type) {
+  std::erase(enums_, type);
+}
+
+std::optional<Type> Catalog::find_enum(std::string_view name) const {
+  for (const Type& type : enums_) {
+    if (enum_definition(type).name == name) return type;
+  }
+  return std::nullopt;
+}
+
 bool Catalog::is_ordered(const IndexDefinition& index) const {
   return index.ordered || !names_rows(index);
 }
@@ -343,6 +381,7 @@ Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>
     return TableId{gone && table.value > gone->value ? table.value - 1 : table.value};
   };
   Catalog left;
+  left.enums_ = enums_;
   for (size_t i = 0; i < tables_.size(); ++i) {
     const TableDefinition& former = tables_[i];
     if (gone == former.id) continue;

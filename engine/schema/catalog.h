@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "base/shared_list.h"
 #include "base/strong_id.h"
+#include "engine/schema/enum_types.h"
 #include "engine/schema/type.h"
 #include "engine/schema/value.h"
 
@@ -174,6 +175,15 @@ class Catalog {
   Catalog without(TableId table) const;
   Catalog without(IndexId index) const;
 
+  // The enum types, in the order in which they were made. add_enum() gives the definition its number.
+  Result<Type> add_enum(EnumDefinition definition);
+  // The type, in the catalog and its columns, is the other one from here on. Rows stay as they are: a label
+  // keeps its position.
+  Result<void> change_enum(const Type& former, const EnumDefinition& definition);
+  void drop_enum(const Type& type);
+  const std::vector<Type>& enums() const { return enums_; }
+  std::optional<Type> find_enum(std::string_view name) const;
+
   const SharedList<TableDefinition>& tables() const { return tables_; }
   const SharedList<IndexDefinition>& indexes() const { return indexes_; }
   const TableDefinition& table(TableId id) const { return tables_[id.value]; }
@@ -199,6 +209,7 @@ class Catalog {
 
   SharedList<TableDefinition> tables_;
   SharedList<IndexDefinition> indexes_;
+  std::vector<Type> enums_;
 };
 
 }  // namespace mneme

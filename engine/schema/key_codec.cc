@@ -195,6 +195,7 @@ void KeyCodec::append(const Part& part, const Value& value, std::byte* to) const
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
     case TypeKind::kDate:
       return put_big_endian(to, flip_sign(value.as_int(), part.bytes), part.bytes);
     case TypeKind::kReal:
@@ -234,6 +235,7 @@ Value KeyCodec::value_at(const Part& part, const std::byte* key) {
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
     case TypeKind::kDate:
       return Value::of_int(unflipped(get_big_endian(from, part.bytes), part.bytes));
     case TypeKind::kReal:

@@ -18,6 +18,7 @@ inline bool is_integer_in_key(const Type& type, uint32_t bytes) {
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
     case TypeKind::kDate:
       return true;
     case TypeKind::kNumeric:

@@ -34,6 +34,7 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
       break;
     case TypeKind::kNumeric:
       if (place.wide_numeric) step.width = Width::k128;

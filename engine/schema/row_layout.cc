@@ -33,6 +33,7 @@ Shape shape_of(const Type& type) {
     case TypeKind::kDouble:
     case TypeKind::kTimestamp:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
       return {8, 8};
     case TypeKind::kNumeric:
       return type.precision <= kNarrowNumericPrecision ? Shape{8, 8} : Shape{16, 8};
@@ -169,6 +170,7 @@ Value RowLayout::get(const std::byte* image, ColumnId column) const {
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
       return Value::of_int(load<int64_t>(at));
     case TypeKind::kNumeric:
       return Value::of_numeric(place.wide_numeric ? load<int128>(at) : int128{load<int64_t>(at)});
@@ -209,6 +211,7 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
     case TypeKind::kBigInt:
     case TypeKind::kTimestamp:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
       return store(at, value.as_int());
     case TypeKind::kNumeric:
       return place.wide_numeric ? store(at, value.as_numeric())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "engine/schema/enum_types.h"
 #include "engine/schema/text_form.h"
 
 namespace mneme {
@@ -45,6 +46,8 @@ std::string to_string(const Type& type) {
                                                           : fmt::format("interval({})", type.precision - 1);
       case TypeKind::kDecimal:
         return "numeric";
+      case TypeKind::kEnum:
+        return enum_definition(type).shown;
       case TypeKind::kNull:
         return "null";
     }

@@ -24,6 +24,7 @@ enum class TypeKind : uint8_t {
   kInterval,   // months, days and microseconds, each with its sign
   kTime,       // microseconds since midnight, up to 24:00:00; without a time zone
   kDecimal,    // exact, its digits after the point its own: numeric without precision and scale
+  kEnum,       // a label's position in its type (enum_types.h)
   kNull,       // the type of a bare NULL, until its context gives it one
 };
 
@@ -44,6 +45,8 @@ struct Type {
   bool is_zoned = false;
   // kVarchar of a query's: the text spells an array of such elements. kNull: it is a text.
   TypeKind elements = TypeKind::kNull;
+  // kEnum, and arrays of such: which one (enum_types.h).
+  uint16_t enumeration = 0;
 
   bool operator==(const Type&) const = default;
 

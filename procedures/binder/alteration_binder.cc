@@ -24,7 +24,7 @@ void add_column(const syntax::Alteration& alteration, const TableDefinition& tab
     refuse_as(sqlstate::kDuplicateColumn, added.columns[0].name.where,
               "column \"{}\" of relation \"{}\" already exists", added.columns[0].name.text, table.name);
   }
-  std::vector<Column> columns = {bind_column(added.columns[0], table.name)};
+  std::vector<Column> columns = {bind_column(added.columns[0], table.name, catalog)};
   if (added.columns[0].initial) check_initial(catalog, *added.columns[0].initial, columns[0]);
   std::vector<const syntax::Check*> checks;
   for (const syntax::Check& check : added.checks) {
@@ -117,27 +117,26 @@ void set_nullable(const syntax::Alteration& alteration, const TableDefinition& t
     refuse_as(sqlstate::kProgramLimit, alteration.changed.where, "{}", set.error().message);
 }
 
-// Returns whether PostgreSQL casts from the one type to the other where a value is assigned.
-bool is_assignable(const Type& from, const Type& to) {
-  const auto form = [](const Type& type) { return has_read_form(type) ? text_form(type) : TextForm::kNone; };
-  if (has_read_form(to)) return form(from) == form(to) || (is_json(from) && is_json(to));
-  return from.kind == to.kind || (from.is_number() && to.is_number()) || (from.is_time() && to.is_time()) ||
-         is_time_of_day_pair(from, to) || to.is_string();
-}
-
 // USING may say no more than what is done without it.
-void check_conversion(const syntax::Alteration& alteration, const Type& from, const Type& to) {
+void check_conversion(const syntax::Alteration& alteration, const Type& from, const Type& to,
+                      const Catalog& catalog) {
   const std::string& name = alteration.changed.text;
   if (!alteration.value) {
-    if (is_assignable(from, to)) return;
+    if (is_assigned_without_cast(from, to)) return;
     refuse_as(sqlstate::kDatatypeMismatch, alteration.changed.where,
               "column \"{}\" cannot be cast automatically to type {}; write USING {}::{}", name,
               to_string(to), name, to_string(to));
   }
   const syntax::Expr* value = &*alteration.value;
   const bool casts = value->kind == syntax::ExprKind::kCast;
-  const bool same_type = !casts || read_plain_type(value->type) == read_plain_type(alteration.type);
+  const bool same_type =
+      !casts || read_plain_type(value->type, catalog) == read_plain_type(alteration.type, catalog);
   if (casts) value = &value->args[0];
+  // The usual way from one enum type to another: USING c::text::other.
+  const bool is_by_label = casts && from.kind == TypeKind::kEnum && to.kind == TypeKind::kEnum &&
+                           value->kind == syntax::ExprKind::kCast &&
+                           read_plain_type(value->type, catalog) == text_type();
+  if (is_by_label) value = &value->args[0];
   const bool is_column = value->kind == syntax::ExprKind::kReference && value->text == name;
   const bool cuts = casts && from.is_string() && to.is_string() && from.length > to.length;
   if (!same_type || !is_column || cuts) {
@@ -145,14 +144,14 @@ void check_conversion(const syntax::Alteration& alteration, const Type& from, co
               "USING is the column itself, or its cast to the new type; for other values add a column, "
               "UPDATE the rows, drop the former column, and rename");
   }
-  if (!casts && !is_assignable(from, to)) {
+  if (!casts && !is_assigned_without_cast(from, to)) {
     refuse_as(sqlstate::kDatatypeMismatch, alteration.value->where,
               "result of USING clause for column \"{}\" cannot be cast automatically to type {}", name,
               to_string(to));
   }
   const bool casts_bool = (from.kind == TypeKind::kBoolean && to.kind == TypeKind::kInt) ||
                           (from.kind == TypeKind::kInt && to.kind == TypeKind::kBoolean);
-  if (!is_assignable(from, to) && !from.is_string() && !casts_bool) {
+  if (!is_assigned_without_cast(from, to) && !from.is_string() && !casts_bool && !is_by_label) {
     refuse_as(sqlstate::kCannotCoerce, alteration.value->where, "cannot cast type {} to {}", to_string(from),
               to_string(to));
   }
@@ -181,7 +180,7 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
   const ColumnId column = column_of(table, alteration.changed);
   const Type former = table.column(column).type;
   syntax::ColumnDefinition definition{alteration.changed, alteration.type};
-  Column changed = bind_column(definition, table.name);
+  Column changed = bind_column(definition, table.name, catalog);
   changed.initial = table.column(column).initial;
   if (changed.type.kind == TypeKind::kVarchar && changed.type.length == 0) {
     const auto in_key = [&](IndexId index) { return contains_column(catalog.index(index).columns, column); };
@@ -211,7 +210,7 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
               "{} is in a key, and a key of json is not supported; drop its index or constraint first",
               alteration.changed.text);
   }
-  check_conversion(alteration, former, changed.type);
+  check_conversion(alteration, former, changed.type, catalog);
   if (!changed.initial.empty()) {
     try {
       check_initial(catalog, parse_expression(changed.initial), changed);

@@ -87,6 +87,7 @@ class ExpressionBinder {
   ir::Expr bind_decimal(const syntax::Expr& expr);
   ir::Expr bind_reference(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_session_value(const syntax::Expr& expr);
+  ir::Expr bind_enum_function(const syntax::Expr& expr);
   ir::Expr bind_parameter(const syntax::Expr& expr);
   ir::Expr bind_unary(const syntax::Expr& expr);
   std::optional<ir::Expr> bind_least_integer(const syntax::Expr& expr);

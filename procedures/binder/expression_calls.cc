@@ -10,6 +10,7 @@
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/typing/conversion.h"
+#include "procedures/values/array_text.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme {
@@ -51,6 +52,48 @@ static std::optional<syntax::Expr> cast_by_name(const syntax::Expr& call) {
   cast.type.where = call.where;
   cast.args.push_back(call.args[0]);
   return cast;
+}
+
+// They depend on their argument's type alone, but for the bounds of enum_range(), which are constants here.
+Expr ExpressionBinder::bind_enum_function(const syntax::Expr& expr) {
+  std::vector<Expr> args;
+  for (const syntax::Expr& each : expr.args) args.push_back(bind(each));
+  const auto is_enum = [](const Expr& arg) { return arg.type.kind == TypeKind::kEnum; };
+  const auto typed = std::ranges::find_if(args, is_enum);
+  const size_t most = expr.text == "enum_range" ? 2 : 1;
+  if (typed == args.end() || args.size() > most) {
+    refuse_as(sqlstate::kUndefinedFunction, expr.where, "function {}({}) does not exist", expr.text,
+              args.empty() ? "" : message_name(args[0].type));
+  }
+  const Type type = typed->type;
+  const std::vector<EnumLabel>& labels = enum_definition(type).labels;
+  if (expr.text != "enum_range") {
+    Expr value = make(ExprKind::kConstant, type, expr.where);
+    if (!labels.empty())
+      value.constant = Value::of_int((expr.text == "enum_first" ? labels.front() : labels.back()).position);
+    return value;
+  }
+  std::vector<const Value*> bounds(2, nullptr);
+  for (size_t i = 0; i < args.size() && args.size() == 2; ++i) {
+    if (is_unknown(args[i])) args[i] = resolve_literal(std::move(args[i]), type);
+    if (args[i].kind != ExprKind::kConstant || !(args[i].type == type)) {
+      refuse_as(sqlstate::kNotSupported, args[i].where,
+                "the bounds of enum_range() are constants here; compare the labels of enum_range() to them");
+    }
+    if (!args[i].constant.is_null()) bounds[i] = &args[i].constant;
+  }
+  fmt::memory_buffer text;
+  text.push_back('{');
+  for (const EnumLabel& label : labels) {
+    if (bounds[0] != nullptr && label.position < bounds[0]->as_int()) continue;
+    if (bounds[1] != nullptr && label.position > bounds[1]->as_int()) continue;
+    if (text.size() > 1) text.push_back(',');
+    append_array_element(label.text, text);
+  }
+  text.push_back('}');
+  Expr value = make(ExprKind::kConstant, array_type_of(type), expr.where);
+  value.constant = Value::of_text(strings_.emplace_back(fmt::to_string(text)));
+  return value;
 }
 
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
@@ -125,6 +168,8 @@ Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
       return bind_routine(expr, *routine);
   }
   if (std::optional<syntax::Expr> cast = cast_by_name(expr)) return bind(*cast);
+  if (expr.text == "enum_range" || expr.text == "enum_first" || expr.text == "enum_last")
+    return bind_enum_function(expr);
   if (query_ == nullptr || is_own_function(expr.text)) check_function(expr.text, expr.where);
   std::vector<Expr> args;
   for (const syntax::Expr& arg : in_order_of_parameters(expr)) args.push_back(bind(arg));

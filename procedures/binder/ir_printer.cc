@@ -293,6 +293,11 @@ class Printer {
 
 std::string print_catalog(const Catalog& catalog) {
   std::string text;
+  for (const Type& type : catalog.enums()) {
+    text += fmt::format("enum {}\n", to_string(type));
+    for (const EnumLabel& label : enum_definition(type).labels)
+      text += fmt::format("  {} {}\n", label.position, written_string(label.text));
+  }
   for (const TableDefinition& table : catalog.tables()) {
     text += fmt::format("table {}\n", table.name);
     for (const Column& column : table.columns) {

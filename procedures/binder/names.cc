@@ -111,7 +111,18 @@ void read_string_type(const syntax::TypeName& name, Type& type) {
 
 }  // namespace
 
-Type read_plain_type(const syntax::TypeName& name) {
+Type read_plain_type(const syntax::TypeName& name, const Catalog& catalog) {
+  const bool is_own = kFormTypes.contains(name.base) || kTypeNames.contains(name.base);
+  if (const std::optional<Type> known = catalog.find_enum(name.base); known && (name.is_public || !is_own)) {
+    if (!name.modifiers.empty())
+      refuse(name.where, "type modifier is not allowed for type \"{}\"", name.base);
+    Type type = *known;
+    type.is_array = name.is_array;
+    return type;
+  }
+  if (name.is_public) {
+    refuse_as(sqlstate::kUndefinedObject, name.where, "type \"public.{}\" does not exist", name.base);
+  }
   const auto form = kFormTypes.find(name.base);
   if (form != kFormTypes.end()) {
     if (!name.modifiers.empty())
@@ -156,7 +167,8 @@ Type read_plain_type(const syntax::TypeName& name) {
 syntax::TypeName written_type(const Type& type, ir::SourceLocation where) {
   syntax::TypeName name;
   name.where = where;
-  name.base = type_name(type);
+  name.base = type.kind == TypeKind::kEnum ? enum_definition(type).name : type_name(type);
+  name.is_public = type.kind == TypeKind::kEnum;
   if (type.kind == TypeKind::kTimestamp && type.is_zoned) name.base = "timestamptz";
   if (type.kind == TypeKind::kChar) name.base = "char";
   if (name.base == "character varying") name.base = type.length > 0 ? "varchar" : "text";
@@ -255,7 +267,7 @@ void Names::declare_record(const syntax::Name& name) {
 }
 
 Type Names::read_type(const syntax::TypeName& name) const {
-  if (name.table.empty()) return read_plain_type(name);
+  if (name.table.empty()) return read_plain_type(name, catalog_);
   if (name.base == syntax::kRowType) {
     refuse_as(sqlstate::kNotSupported, name.where,
               "{}%ROWTYPE is for a variable in DECLARE alone; give each column a parameter", name.table.text);

@@ -44,7 +44,7 @@ struct Declared {
 };
 
 // The type that is written, table.column%TYPE and RECORD excepted.
-Type read_plain_type(const syntax::TypeName& name);
+Type read_plain_type(const syntax::TypeName& name, const Catalog& catalog);
 // The other way round: the type, without an array, as a cast writes it.
 syntax::TypeName written_type(const Type& type, ir::SourceLocation where);
 // The procedures and functions that others call.

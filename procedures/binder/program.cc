@@ -13,6 +13,7 @@
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"
+#include "procedures/typing/enum_binder.h"
 
 namespace mneme {
 
@@ -49,6 +50,13 @@ void bind_definition(const syntax::Definition& definition, Program& program) {
   if (definition.table) bind_table(*definition.table, program.catalog);
   if (definition.index) bind_index(*definition.index, program.catalog);
   if (definition.alteration) bind_alteration(*definition.alteration, program.catalog);
+  if (definition.enum_change) {
+    if (definition.enum_change->kind != syntax::EnumChange::Kind::kCreate && !program.procedures.empty()) {
+      refuse_as(sqlstate::kNotSupported, definition.enum_change->name.where,
+                "a file changes the type {} before it creates procedures", definition.enum_change->name.text);
+    }
+    bind_enum(*definition.enum_change, program.catalog);
+  }
   if (definition.sequence) bind_sequence(*definition.sequence, program.catalog);
   if (!definition.dropped_sequence.empty()) drop_sequence(definition.dropped_sequence.text, program.catalog);
   if (definition.view) {
@@ -117,7 +125,8 @@ void SourceText::add(const syntax::Definition& definition) {
   SourcePiece piece;
   const bool alters = definition.alteration || !definition.dropped_sequence.empty() ||
                       (definition.sequence && definition.sequence->alters);
-  piece.kind = alters                                    ? Kind::kAlteration
+  piece.kind = definition.enum_change                    ? Kind::kType
+               : alters                                  ? Kind::kAlteration
                : definition.table || definition.sequence ? Kind::kTable
                : definition.index                        ? Kind::kIndex
                : definition.view                         ? Kind::kView
@@ -128,6 +137,13 @@ void SourceText::add(const syntax::Definition& definition) {
   if (definition.alteration && definition.alteration->kind == syntax::Alteration::Kind::kRenameTo) {
     piece.table = definition.alteration->new_name.text;
     rename(definition.name().text, piece.table);
+  }
+  if (definition.enum_change && definition.enum_change->kind == syntax::EnumChange::Kind::kRename) {
+    piece.name = definition.enum_change->new_name.text;
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      if (pieces_[i].kind != Kind::kType || pieces_[i].name != definition.name().text) continue;
+      pieces_.change(i, [&](SourcePiece& former) { former.name = piece.name; });
+    }
   }
   // What is said of a sequence that is gone is nothing of another one's of its name.
   if (!definition.dropped_sequence.empty()) rename(piece.table, {});

@@ -94,11 +94,11 @@ class Procedures {
 
 // A part of a program's source.
 struct SourcePiece {
-  enum class Kind { kFile, kTable, kIndex, kAlteration, kView, kProcedure };
+  enum class Kind { kFile, kTable, kIndex, kAlteration, kView, kProcedure, kType };
 
   Kind kind = Kind::kFile;
-  // kTable: the name that the table has now, whatever its definition says. kFile: as a user wrote it, with
-  // definitions of any kind.
+  // kTable, kType: the name that the table or type has now, whatever its definition says. kFile: as a user
+  // wrote it, with definitions of any kind.
   std::string name;
   std::string table;  // kIndex, kAlteration: whose, by its present name
   std::string text;

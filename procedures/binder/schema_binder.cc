@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 6> kSystemColumns = {"tableoid", "ctid", 
 
 }  // namespace
 
-Column bind_column(const syntax::ColumnDefinition& definition, const std::string& table) {
+Column bind_column(const syntax::ColumnDefinition& definition, const std::string& table,
+                   const Catalog& catalog) {
   if (!definition.type.table.empty()) {
     refuse(definition.type.where, "%TYPE is for variables and parameters; write the column's type");
   }
@@ -36,7 +37,7 @@ Column bind_column(const syntax::ColumnDefinition& definition, const std::string
            "{} is a column that every table of PostgreSQL has already; choose another name",
            definition.name.text);
   }
-  const Type type = read_plain_type(definition.type);
+  const Type type = read_plain_type(definition.type, catalog);
   if (type.is_array) {
     refuse_as(sqlstate::kNotSupported, definition.type.where,
               "a column can't be an array: rows have a fixed size; use a table of its own");
@@ -329,7 +330,7 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
       refuse_as(sqlstate::kDuplicateColumn, definition.name.where, "column \"{}\" specified more than once",
                 definition.name.text);
     }
-    columns.push_back(bind_column(definition, table.name.text));
+    columns.push_back(bind_column(definition, table.name.text, catalog));
     const std::string sequence = syntax::sequence_name(table.name.text, definition.name.text);
     if (definition.is_serial && catalog.find_table(sequence) == nullptr) {
       refuse_as(

@@ -54,7 +54,8 @@ inline constexpr const char* kDuplicateRelation = "42P07";
 }  // namespace sqlstate
 
 // The column with its sequence, where it is SERIAL in `table`.
-Column bind_column(const syntax::ColumnDefinition& definition, const std::string& table);
+Column bind_column(const syntax::ColumnDefinition& definition, const std::string& table,
+                   const Catalog& catalog);
 // A DEFAULT is a constant, the time of the statement, or a sequence's next number. It is bound here for its
 // faults, and again wherever an INSERT gives no value.
 void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Column& column);

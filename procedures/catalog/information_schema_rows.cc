@@ -35,8 +35,14 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
     rows.set("column_default", oids::default_expression(column));
   }
   rows.set("is_nullable", column.nullable ? "YES" : "NO");
-  rows.set("data_type", oids::formatted_type(oid_of(column.type), -1));
   rows.set("udt_catalog", database_name(catalog));
+  if (column.type.kind == TypeKind::kEnum) {
+    rows.set("data_type", "USER-DEFINED")
+        .set("udt_schema", "public")
+        .set("udt_name", enum_definition(column.type).name);
+  } else {
+    rows.set("data_type", oids::formatted_type(oid_of(column.type), -1));
+  }
   if (column.type.is_string() && !column.type.is_text) {
     rows.set("character_maximum_length", int64_t{column.type.length});
     rows.set("character_octet_length", int64_t{column.type.length} * 4);

@@ -12,6 +12,7 @@
 #include "procedures/parser/written_names.h"
 #include "procedures/values/text_forms.h"
 #include "procedures/values/type_oids.h"
+#include "procedures/values/value_text.h"
 
 namespace mneme::oids {
 
@@ -188,6 +189,15 @@ std::string formatted_type(int64_t type, int64_t modifier) {
   return "???";
 }
 
+std::string formatted_type(const Catalog& catalog, int64_t type, int64_t modifier) {
+  for (Type each : catalog.enums()) {
+    if (oid_of(each) == type) return std::string(type_name(each));
+    each.is_array = true;
+    if (oid_of(each) == type) return std::string(type_name(each)) + "[]";
+  }
+  return formatted_type(type, modifier);
+}
+
 std::string column_list(const TableDefinition& table, const std::vector<ColumnId>& columns) {
   std::string text;
   for (const ColumnId column : columns) {
@@ -225,7 +235,7 @@ std::string constraint_definition(const Program& program, const Constraint& cons
                      key.deferrable ? " DEFERRABLE" : "", key.deferred ? " INITIALLY DEFERRED" : "");
 }
 
-std::string procedure_arguments(const ir::Procedure& procedure) {
+std::string procedure_arguments(const Program& program, const ir::Procedure& procedure) {
   std::string text;
   for (const ir::Parameter& parameter : procedure.parameters) {
     if (procedure.has_result && &parameter == &procedure.parameters.back()) break;
@@ -236,7 +246,7 @@ std::string procedure_arguments(const ir::Procedure& procedure) {
                                   : parameter.inout ? "INOUT "
                                                     : (procedure.is_function ? "" : "IN ");
     const std::string name = variable.name.empty() ? "" : shown_name(variable.name) + " ";
-    text += fmt::format("{}{}{}", mode, name, formatted_type(oid_of(variable.type), -1));
+    text += fmt::format("{}{}{}", mode, name, formatted_type(program.catalog, oid_of(variable.type), -1));
   }
   return text;
 }
@@ -303,10 +313,11 @@ std::string procedure_definition(const Program& program, const ir::Procedure& pr
   const std::string_view kind = procedure.is_function ? "function" : "procedure";
   std::string text =
       fmt::format("CREATE OR REPLACE {} public.{}({})\n", procedure.is_function ? "FUNCTION" : "PROCEDURE",
-                  shown_name(procedure.name), procedure_arguments(procedure));
+                  shown_name(procedure.name), procedure_arguments(program, procedure));
   if (procedure.is_function) {
-    text += fmt::format(" RETURNS {}\n",
-                        procedure.rows.empty() ? formatted_type(result_type(procedure), -1) : procedure.rows);
+    text += fmt::format(" RETURNS {}\n", procedure.rows.empty()
+                                             ? formatted_type(program.catalog, result_type(procedure), -1)
+                                             : procedure.rows);
   }
   // What the definition says besides stays as it was written.
   const std::string around = source->text.substr(0, body->begin - body->quote_length) +
@@ -334,6 +345,8 @@ std::string default_expression(const Column& column, std::string_view schema) {
     if (written.kind == syntax::ExprKind::kString && read_form(column.type, written.text, arena, read, error))
       return written_string(read) + "::" + form_name(column.type);
   }
+  if (is_quoted && column.type.kind == TypeKind::kEnum)
+    return fmt::format("{}::{}{}", text, schema, type_name(column.type));
   if (is_quoted) return text + "::" + formatted_type(oid_of(column.type), -1);
   constexpr std::string_view kNext = "nextval('";
   if (text.starts_with(kNext) && text.ends_with("')"))

@@ -28,6 +28,7 @@ inline constexpr int64_t kVoidType = 2278;
 inline constexpr int64_t kRecordType = 2249;
 inline constexpr int64_t kTriggerType = 2279;
 inline constexpr int64_t kArrayIn = 750;
+inline constexpr int64_t kEnumIn = 3504;
 
 // PostgreSQL's own number, which clients know, of a table that it has.
 int64_t of_system_table(uint32_t number);
@@ -79,12 +80,14 @@ bool is_primary_key(const Program& program, const IndexDefinition& index);
 
 // character varying(20), as PostgreSQL's format_type() says.
 std::string formatted_type(int64_t type, int64_t modifier);
+// The same, of a type of the database's own, too.
+std::string formatted_type(const Catalog& catalog, int64_t type, int64_t modifier);
 std::string index_definition(const Program& program, const IndexDefinition& index);
 // `schema`: what stands before a table's name: nothing, or public. where the session's search path has no
 // public.
 std::string constraint_definition(const Program& program, const Constraint& constraint,
                                   std::string_view schema = {});
-std::string procedure_arguments(const ir::Procedure& procedure);
+std::string procedure_arguments(const Program& program, const ir::Procedure& procedure);
 // What stands between the dollar quotes.
 std::string procedure_body(const Program& program, const ir::Procedure& procedure);
 // A statement that makes the procedure, as PostgreSQL writes it.

@@ -260,7 +260,14 @@ bool string_to_array(QueryArguments arguments, Arena& arena, Value& result, SqlE
 bool array_as(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements elements;
   if (!read_array(arguments[0], arena, elements, error)) return false;
-  const std::optional<Type> type = type_of_oid(static_cast<uint32_t>(arguments[1].as_int()));
+  // A number below 0 is an enum type's, which has no oid without a catalog.
+  const int64_t number = arguments[1].as_int();
+  std::optional<Type> type;
+  if (number < 0) {
+    type = Type{.kind = TypeKind::kEnum, .enumeration = static_cast<uint16_t>(-number)};
+  } else {
+    type = type_of_oid(static_cast<uint32_t>(number));
+  }
   if (!type) return fail(error, arena, sqlstate::kInvalidText, "there is no type {}", arguments[1].as_int());
   for (std::optional<std::string>& element : elements) {
     if (!element) continue;

@@ -40,7 +40,7 @@ void namespaces(const SystemCatalog&, RowMaker& rows) {
   rows.set("oid", oids::kInformationSchema).set("nspname", "information_schema").add();
 }
 
-void types(const SystemCatalog&, RowMaker& rows) {
+void types(const SystemCatalog& catalog, RowMaker& rows) {
   struct Known {
     int64_t oid;
     const char* name;
@@ -70,6 +70,28 @@ void types(const SystemCatalog&, RowMaker& rows) {
     if (type.array == 0) continue;
     rows.set("oid", type.array).set("typname", "_" + std::string(type.name)).set("typcategory", "A");
     rows.set("typelem", type.oid).set("typinput", oids::kArrayIn).set("typstorage", "x").add();
+  }
+  for (Type type : catalog.program().catalog.enums()) {
+    const std::string& name = enum_definition(type).name;
+    const int64_t oid = oid_of(type);
+    type.is_array = true;
+    rows.set("oid", oid).set("typname", name).set("typnamespace", oids::kPublic).set("typlen", int64_t{4});
+    rows.set("typtype", "e").set("typcategory", "E").set("typbyval", true).set("typinput", oids::kEnumIn);
+    rows.set("typarray", int64_t{oid_of(type)}).add();
+    rows.set("oid", int64_t{oid_of(type)}).set("typname", "_" + name).set("typnamespace", oids::kPublic);
+    rows.set("typcategory", "A").set("typelem", oid).set("typinput", oids::kArrayIn);
+    rows.set("typstorage", "x").add();
+  }
+}
+
+void enums(const SystemCatalog& catalog, RowMaker& rows) {
+  int64_t label_oid = 900'000;
+  for (const Type& type : catalog.program().catalog.enums()) {
+    for (const EnumLabel& label : enum_definition(type).labels) {
+      rows.set("oid", label_oid++).set("enumtypid", int64_t{oid_of(type)}).set("enumlabel", label.text);
+      const double place = static_cast<double>(label.position) / static_cast<double>(kEnumLabelDistance);
+      rows.set("enumsortorder", place).add();
+    }
   }
 }
 

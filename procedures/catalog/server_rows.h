@@ -7,6 +7,7 @@ namespace mneme::server_rows {
 
 // Each is the table of pg_catalog that its name abbreviates; keywords is pg_get_keywords().
 void namespaces(const SystemCatalog& catalog, RowMaker& rows);
+void enums(const SystemCatalog& catalog, RowMaker& rows);
 void types(const SystemCatalog& catalog, RowMaker& rows);
 void procedures(const SystemCatalog& catalog, RowMaker& rows);
 void access_methods(const SystemCatalog& catalog, RowMaker& rows);

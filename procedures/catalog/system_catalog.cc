@@ -127,6 +127,7 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
     return plain == session_text("current_user", "mneme") ? std::optional(oids::kOwner) : std::nullopt;
   }
   if (type != "regtype") return std::nullopt;
+  if (const std::optional<Type> own = program_.catalog.find_enum(plain)) return oid_of(*own);
   for (const int64_t number :
        {16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1700}) {
     if (oids::formatted_type(number, -1) == plain) return number;

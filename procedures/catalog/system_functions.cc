@@ -96,10 +96,16 @@ Value user_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena)
   return text_in(arena, catalog.session_text("current_user", "mneme"));
 }
 
-Value format_type(const SystemCatalog&, Arguments arguments, Arena& arena) {
+Value format_type(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const int64_t modifier = arguments[1].is_null() ? -1 : arguments[1].as_int();
-  return text_in(arena, oids::formatted_type(arguments[0].as_int(), modifier));
+  const int64_t oid = arguments[0].as_int();
+  const Catalog& tables = catalog.program().catalog;
+  const bool is_own = std::ranges::any_of(tables.enums(), [&](const Type& type) {
+    return oid == oid_of(type) || oid == oid_of(type) + 1;  // its array
+  });
+  return text_in(arena, std::string(is_own ? catalog.schema_prefix() : std::string_view()) +
+                            oids::formatted_type(tables, oid, modifier));
 }
 
 Value index_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
@@ -146,7 +152,8 @@ Value column_description(const SystemCatalog& catalog, Arguments arguments, Aren
 Value procedure_arguments(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   const ir::Procedure* procedure =
       arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
-  return procedure == nullptr ? Value::null() : text_in(arena, oids::procedure_arguments(*procedure));
+  return procedure == nullptr ? Value::null()
+                              : text_in(arena, oids::procedure_arguments(catalog.program(), *procedure));
 }
 
 Value class_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
@@ -167,9 +174,10 @@ Value class_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena
   return text_in(arena, oid == 0 ? "-" : std::to_string(oid));
 }
 
-Value type_name_of(const SystemCatalog&, Arguments arguments, Arena& arena) {
+Value type_name_of(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
-  return text_in(arena, arguments[0].as_int() == 0 ? "-" : oids::formatted_type(arguments[0].as_int(), -1));
+  if (arguments[0].as_int() == 0) return text_in(arena, "-");
+  return text_in(arena, oids::formatted_type(catalog.program().catalog, arguments[0].as_int(), -1));
 }
 
 Value function_result(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
@@ -177,7 +185,7 @@ Value function_result(const SystemCatalog& catalog, Arguments arguments, Arena& 
       arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
   if (procedure == nullptr || !procedure->is_function) return Value::null();
   if (!procedure->rows.empty()) return text_in(arena, procedure->rows);
-  return text_in(arena, oids::formatted_type(oids::result_type(*procedure), -1));
+  return text_in(arena, oids::formatted_type(catalog.program().catalog, oids::result_type(*procedure), -1));
 }
 
 Value procedure_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {

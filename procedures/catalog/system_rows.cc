@@ -44,9 +44,8 @@ std::string with_blanks(std::string text) {
 namespace {
 
 // What follows a column's name: O: oid, o: number, b: boolean, t: text, n: a name, z: a time with its zone,
-// v: a vector of numbers, V: one of oids, w: an array of numbers, a: of texts. After = its value where no row
-// says another;
-// without it NULL.
+// f: a real, v: a vector of numbers, V: one of oids, w: an array of numbers, a: of texts. After = its value
+// where no row says another; without it NULL.
 constexpr const char* kClass =
     "oid:O relname:n relnamespace:O=2200 reltype:O=0 reloftype:O=0 relowner:O=10 relam:O=0 relfilenode:O=0 "
     "reltablespace:O=0 relpages:o=0 reltuples:o=-1 relallvisible:o=0 reltoastrelid:O=0 relhasindex:b=f "
@@ -103,10 +102,11 @@ SystemTable define(const char* schema, const char* name, std::string_view column
     columns.remove_prefix(std::min(end + 1, columns.size()));
     const size_t colon = column.find(':');
     const char kind = column[colon + 1];
-    const bool is_text = kind != 'o' && kind != 'O' && kind != 'b' && kind != 'z';
+    const bool is_text = kind != 'o' && kind != 'O' && kind != 'b' && kind != 'z' && kind != 'f';
     Type type{.kind = kind == 'b' ? TypeKind::kBoolean : TypeKind::kBigInt};
     if (is_text) type = {.kind = TypeKind::kVarchar, .is_text = true};
     if (kind == 'z') type = {.kind = TypeKind::kTimestamp, .is_zoned = true};
+    if (kind == 'f') type = {.kind = TypeKind::kReal};
     if (kind == 'O') type = kOidType;
     if (kind == 'n') type = kNameType;
     if (kind == 'v') type = {.kind = TypeKind::kVarchar, .elements = TypeKind::kSmallInt};
@@ -207,7 +207,7 @@ std::vector<SystemTable> define_all() {
   add("pg_aggregate", "aggfnoid:o aggkind:t aggnumdirectargs:o");
   add("pg_conversion", "oid:O conname:n connamespace:O conowner:o");
   add("pg_largeobject_metadata", "oid:O lomowner:o");
-  add("pg_enum", "oid:O enumtypid:O enumsortorder:o enumlabel:t");
+  add("pg_enum", "oid:O enumtypid:O enumsortorder:f enumlabel:n", server_rows::enums);
   add("pg_range", "rngtypid:O rngsubtype:O rngmultitypid:O rngcollation:o rngsubopc:o");
   add("pg_extension",
       "oid:O extname:n extowner:o extnamespace:o extrelocatable:b extversion:t extconfig:w "

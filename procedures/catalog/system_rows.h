@@ -17,6 +17,7 @@ class RowMaker {
       : columns_(columns), defaults_(defaults), row_(defaults.begin(), defaults.end()), visit_(visit) {}
 
   RowMaker& set(std::string_view column, int64_t value) { return put(column, Value::of_int(value)); }
+  RowMaker& set(std::string_view column, double value) { return put(column, Value::of_double(value)); }
   RowMaker& set(std::string_view column, bool value) { return put(column, Value::of_bool(value)); }
   RowMaker& set(std::string_view column, std::string_view text) {
     return put(column, Value::of_text(arena_.copy(text)));

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "engine/schema/enum_types.h"
 #include "procedures/interpreter/call_hints.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/times/interval.h"
@@ -81,6 +82,8 @@ const char* fault_of(const Type& type, const Value& value) {
       return is_date(value.as_int()) ? nullptr : kOutOfRange;
     case TypeKind::kTime:
       return is_time_of_day(value.as_int()) ? nullptr : kOutOfRange;
+    case TypeKind::kEnum:
+      return find_label(type, value.as_int()) != nullptr ? nullptr : "is no label of its type";
     case TypeKind::kChar:
     case TypeKind::kVarchar: {
       const std::string_view text = value.as_text();
@@ -113,6 +116,7 @@ bool is_made_for(const Type& type, Value::Kind kind) {
     case TypeKind::kTimestamp:
     case TypeKind::kDate:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
       return kind == Value::Kind::kInt;
     case TypeKind::kNumeric:
     case TypeKind::kDecimal:

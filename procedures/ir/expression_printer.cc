@@ -265,6 +265,8 @@ std::string ExpressionPrinter::constant(const Expr& expr) const {
       return fmt::format("{}::timestamp{}", expr.constant.as_int(), expr.type.is_zoned ? "tz" : "");
     case TypeKind::kTime:
       return fmt::format("{}::time", expr.constant.as_int());
+    case TypeKind::kEnum:
+      return fmt::format("{}::{}", expr.constant.as_int(), to_string(expr.type));
     case TypeKind::kDate:
       return fmt::format("{}::date", expr.constant.as_int());
     case TypeKind::kInterval: {

@@ -131,10 +131,18 @@ bool is_interpreted(const Type& type) {
   return type.kind == TypeKind::kInterval || type.kind == TypeKind::kDecimal;
 }
 
+bool is_enum(const Type& type) {
+  return type.kind == TypeKind::kEnum || type.elements == TypeKind::kEnum;
+}
+
 bool needs_interpreted_type(const ir::Expr& whole) {
   bool any = false;
   ir::walk(whole, [&](const ir::Expr& part) {
     any |= is_interpreted(part.type) || (part.kind == ir::ExprKind::kCast && has_read_form(part.type));
+    // Machine code knows no labels: it holds an enum's value as a number.
+    if (part.kind != ir::ExprKind::kCast && part.kind != ir::ExprKind::kFunction) return;
+    any |= is_enum(part.type) ||
+           std::ranges::any_of(part.args, [](const ir::Expr& arg) { return is_enum(arg.type); });
   });
   return any;
 }
@@ -146,8 +154,9 @@ bool needs_interpreted_type(std::span<const ir::Statement> statements) {
   return std::ranges::any_of(statements, [](const ir::Statement& statement) {
     return needs_interpreted_type(statement.expr) || needs_interpreted_type(statement.limit) ||
            needs_interpreted_type(statement.step) ||
-           std::ranges::any_of(statement.args,
-                               [](const ir::Expr& arg) { return needs_interpreted_type(arg); }) ||
+           std::ranges::any_of(
+               statement.args,
+               [](const ir::Expr& arg) { return is_enum(arg.type) || needs_interpreted_type(arg); }) ||
            needs_interpreted_type(statement.body) || needs_interpreted_type(statement.else_body);
   });
 }

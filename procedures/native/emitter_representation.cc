@@ -127,6 +127,7 @@ Rep rep_of(const Type& type) {
     case TypeKind::kTimestamp:
     case TypeKind::kDate:
     case TypeKind::kTime:
+    case TypeKind::kEnum:
       return Rep::kInt;
     case TypeKind::kNumeric:
       return digits_of_kind(type) <= kNarrowNumericPrecision ? Rep::kInt : Rep::kWide;
@@ -271,6 +272,7 @@ const char* kind_literal(const Type& type) {
       return "TypeKind::kNumeric";
     case TypeKind::kInterval:
     case TypeKind::kDecimal:
+    case TypeKind::kEnum:
     case TypeKind::kNull:
       break;
   }

@@ -129,6 +129,7 @@ TO : T O ;
 TRANSACTION : T R A N S A C T I O N ;
 TRUE_ : T R U E ;
 TRUNCATE : T R U N C A T E ;
+TYPE : T Y P E ;
 UNION : U N I O N ;
 UNIQUE : U N I Q U E ;
 UPDATE : U P D A T E ;

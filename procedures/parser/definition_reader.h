@@ -57,6 +57,8 @@ class DefinitionReader {
   static syntax::Sequence sequence(MnemeParser::CreateSequenceContext* context);
   static syntax::Sequence sequence(MnemeParser::AlterSequenceContext* context);
   static void read_options(MnemeParser::SequenceOptionsContext* context, syntax::Sequence& made);
+  static syntax::EnumChange created_enum(MnemeParser::CreateEnumContext* context);
+  static syntax::EnumChange altered_enum(MnemeParser::AlterEnumContext* context);
   syntax::View view(MnemeParser::CreateViewContext* context) const;
   syntax::Definition commented(MnemeParser::CommentContext* context) const;
   void read_comment(MnemeParser::CommentContext* context, syntax::Command& command) const;

@@ -69,7 +69,7 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::GET,         MnemeLexer::RETURNS,
                                  MnemeLexer::ROUTINE,     MnemeLexer::SEQUENCE,
                                  MnemeLexer::SETOF,       MnemeLexer::VIEW,
-                                 MnemeLexer::MERGE};
+                                 MnemeLexer::MERGE,       MnemeLexer::TYPE};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 

@@ -221,7 +221,7 @@ const std::map<std::string_view, std::string_view> kReservedWordAdvice = {
     {"temporary", "temporary tables are not supported; use variables and arrays"},
     {"trigger", "triggers are not supported; write the statements in the procedures"},
     {"truncate", "TRUNCATE is not supported; use DELETE FROM"},
-    {"type", "CREATE TYPE is not supported; use the built-in types"},
+    {"type", "CREATE TYPE is supported AS ENUM (...) alone; give a table columns for the parts of a value"},
     {"unlogged", "UNLOGGED tables are not supported; leave the word out"},
     {"view", "views are not supported; write the SELECT in the procedures"},
     {"with", "WITH is not supported; use SELECT ... INTO variables first, and the variables here"},

@@ -306,6 +306,21 @@ enum class CommentOf : uint8_t {
   kConstraint
 };
 
+// CREATE TYPE ... AS ENUM, or a change of such a type.
+struct EnumChange {
+  enum class Kind { kCreate, kAddValue, kRenameValue, kRename, kDrop };
+
+  Kind kind = Kind::kCreate;
+  Name name;
+  std::vector<std::string> labels = {};  // kCreate; kAddValue, kRenameValue: the one
+  bool if_not_exists = false;            // kAddValue
+  std::string neighbour = {};            // kAddValue: the label that it comes before or behind
+  bool is_before = false;
+  bool is_behind = false;
+  std::string new_label = {};  // kRenameValue
+  Name new_name = {};          // kRename
+};
+
 // COMMENT ON.
 struct Comment {
   CommentOf of = CommentOf::kTable;
@@ -323,6 +338,7 @@ struct Definition {
   std::optional<Sequence> sequence = std::nullopt;
   std::optional<View> view = std::nullopt;
   std::optional<Comment> comment = std::nullopt;
+  std::optional<EnumChange> enum_change = std::nullopt;
   Name dropped_sequence = {};  // DROP SEQUENCE, which only the source of a data directory has
   std::string text = {};       // as written, without the semicolon
   // A table with foreign keys: its text without them, and the ALTER TABLE ... ADD that adds each. Both are
@@ -335,6 +351,7 @@ struct Definition {
     if (sequence) return sequence->name;
     if (view) return view->name;
     if (comment) return comment->object;
+    if (enum_change) return enum_change->name;
     if (!dropped_sequence.empty()) return dropped_sequence;
     return table ? table->name : index ? index->name : procedure->name;
   }
@@ -347,7 +364,7 @@ struct Definition {
 
 using File = std::vector<Definition>;
 
-enum class DefinitionKind { kTable, kIndex, kProcedure, kSequence, kView };
+enum class DefinitionKind { kTable, kIndex, kProcedure, kSequence, kView, kType };
 
 // What DROP names.
 enum class RoutineKind { kProcedure, kFunction, kAny };

@@ -229,8 +229,7 @@ void DefinitionReader::changed(MnemeParser::AlterActionContext* action, syntax::
   } else if (auto* type = dynamic_cast<MnemeParser::AlterTypeContext*>(action)) {
     made.kind = AlterationKind::kSetType;
     made.changed = read_name(type->name());
-    if (type->SET()) expect_word(type->IDENTIFIER(0), {"data"});
-    expect_word(type->IDENTIFIER().back(), {"type"});
+    if (type->SET()) expect_word(type->IDENTIFIER(), {"data"});
     made.type = read_type(type->typeName());
     if (type->expression()) made.value = read_expression(type->expression());
   } else if (auto* add = dynamic_cast<MnemeParser::AddIdentityContext*>(action)) {

@@ -20,10 +20,15 @@ syntax::File DefinitionReader::read(MnemeParser::FileContext* context) {
   syntax::File file;
   for (auto* item : context->fileItem()) {
     if (auto* drop = item->drop()) {
-      if (!drop->SEQUENCE())
+      if (!drop->SEQUENCE() && !drop->TYPE())
         refuse_as(sqlstate::kNotSupported, location(drop), "{}", advice_for_word("drop", false));
       syntax::Definition& definition = file.emplace_back();
-      definition.dropped_sequence = read_relation(drop->relation(0));
+      if (drop->TYPE()) {
+        definition.enum_change = {.kind = syntax::EnumChange::Kind::kDrop,
+                                  .name = read_relation(drop->relation(0))};
+      } else {
+        definition.dropped_sequence = read_relation(drop->relation(0));
+      }
       definition.text = source_of(drop->getStart(), drop->getStop());
       continue;
     }
@@ -93,11 +98,12 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
     std::vector<syntax::Definition> made = definitions(context->definition());
     command.definition = std::move(made.front());
     command.further.assign(std::make_move_iterator(made.begin() + 1), std::make_move_iterator(made.end()));
-    const bool alters = command.definition->alteration ||
+    const bool alters = command.definition->alteration || context->definition()->alterEnum() ||
                         (command.definition->sequence && command.definition->sequence->alters);
     command.kind = alters ? syntax::Command::Kind::kAlter : syntax::Command::Kind::kCreate;
     command.altered = context->definition()->alterIndex()      ? syntax::DefinitionKind::kIndex
                       : context->definition()->alterSequence() ? syntax::DefinitionKind::kSequence
+                      : context->definition()->alterEnum()     ? syntax::DefinitionKind::kType
                                                                : syntax::DefinitionKind::kTable;
   } else if (auto* drop = context->drop()) {
     command.kind = syntax::Command::Kind::kDrop;
@@ -108,6 +114,7 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
                       : drop->INDEX()    ? syntax::DefinitionKind::kIndex
                       : drop->SEQUENCE() ? syntax::DefinitionKind::kSequence
                       : drop->VIEW()     ? syntax::DefinitionKind::kView
+                      : drop->TYPE()     ? syntax::DefinitionKind::kType
                                          : syntax::DefinitionKind::kProcedure;
     command.routine = drop->FUNCTION()  ? syntax::RoutineKind::kFunction
                       : drop->ROUTINE() ? syntax::RoutineKind::kAny
@@ -172,6 +179,8 @@ std::vector<syntax::Definition> DefinitionReader::definitions(MnemeParser::Defin
   }
   if (context->createSequence()) definition.sequence = sequence(context->createSequence());
   if (context->createView()) definition.view = view(context->createView());
+  if (context->createEnum()) definition.enum_change = created_enum(context->createEnum());
+  if (context->alterEnum()) definition.enum_change = altered_enum(context->alterEnum());
   if (auto* alter = context->alterIndex()) {
     definition.alteration =
         renaming(alter->relation(), alter->EXISTS() != nullptr, alter->IDENTIFIER(), alter->name());

@@ -289,7 +289,10 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
     type.base = base->VARYING() ? "varchar" : "char";
   } else {
     type.base = base->TIMESTAMP() ? "timestamp" : read_written_name(base->name().back()->getText());
-    if (base->name().size() == 2 && read_written_name(base->name(0)->getText()) != "pg_catalog") {
+    const std::string schema =
+        base->name().size() == 2 ? read_written_name(base->name(0)->getText()) : std::string("pg_catalog");
+    type.is_public = schema == "public";
+    if (schema != "pg_catalog" && !type.is_public) {
       refuse_as(sqlstate::kUndefinedObject, type.where, "type \"{}.{}\" does not exist",
                 base->name(0)->getText(), type.base);
     }

@@ -139,7 +139,9 @@ Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, Expressio
   if (!is_unknown(array) && !is_listed && from != to && !is_wider && !is_printed && is_cast_each) {
     std::vector<Expr> args;
     args.push_back(std::move(array));
-    args.push_back(count_constant(oid_of(element), cast.where));
+    args.push_back(count_constant(
+        element.kind == TypeKind::kEnum ? -int64_t{element.enumeration} : int64_t{oid_of(element)},
+        cast.where));
     array = call_provided("mneme_array_as", std::move(args), cast.where);
     array.type = array_type_of(element);
     return array;

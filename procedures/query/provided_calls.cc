@@ -1,5 +1,7 @@
 // SelectBinder's calls of the provider's functions, and casts to types that only the system catalogs have.
 #include <algorithm>
+#include <deque>
+#include <string>
 #include <utility>
 
 #include "base/ascii.h"
@@ -89,8 +91,8 @@ bool is_exact_number(const Expr& arg) {
 }
 
 // pg_typeof(), whose regtype is text here.
-Expr type_of(const Expr& value, ir::SourceLocation where) {
-  const auto name = [&]() -> const char* {
+Expr type_of(const Expr& value, std::deque<std::string>& strings, ir::SourceLocation where) {
+  const auto name = [&]() -> std::string {
     if (is_unknown(value)) return "unknown";
     if (value.type == kOidType) return "oid";
     if (value.type == kNameType) return "name";
@@ -125,6 +127,8 @@ Expr type_of(const Expr& value, ir::SourceLocation where) {
         return is_array ? "time without time zone[]" : "time without time zone";
       case TypeKind::kInterval:
         return is_array ? "interval[]" : "interval";
+      case TypeKind::kEnum:
+        return message_name(value.type);
       default:
         if (is_array) return "text[]";
         return value.type.is_text ? "text" : "character varying";
@@ -133,7 +137,7 @@ Expr type_of(const Expr& value, ir::SourceLocation where) {
   Expr constant;
   constant.type = text_type();
   constant.where = where;
-  constant.constant = Value::of_text(name());
+  constant.constant = Value::of_text(strings.emplace_back(name()));
   return constant;
 }
 
@@ -388,7 +392,7 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
   if (std::optional<Expr> json = bind_json_maker(call, binder)) return json;
   if (call.text == "mneme_overlaps" && call.args.size() == 4) return bind_overlaps(call, binder);
   if (call.text == "pg_typeof" && call.args.size() == 1)
-    return type_of(binder.bind(call.args[0]), call.where);
+    return type_of(binder.bind(call.args[0]), binder_.strings_, call.where);
   if (binder_.provider_ != nullptr && call.text == "sqrt" && call.args.size() == 1 && !call.star &&
       !call.distinct) {
     std::vector<Expr> args;

@@ -13,6 +13,7 @@ DefinitionKind kind_of(const Definition& definition) {
   if (definition.table) return DefinitionKind::kTable;
   if (definition.sequence) return DefinitionKind::kSequence;
   if (definition.view) return DefinitionKind::kView;
+  if (definition.enum_change) return DefinitionKind::kType;
   return definition.index ? DefinitionKind::kIndex : DefinitionKind::kProcedure;
 }
 
@@ -53,6 +54,8 @@ std::string tag_of_change(const syntax::Command& command) {
       return tag + "SEQUENCE";
     case DefinitionKind::kView:
       return tag + "VIEW";
+    case DefinitionKind::kType:
+      return tag + "TYPE";
   }
   return tag;
 }

@@ -68,6 +68,7 @@ void SchemaEdit::notify(std::string line) {
 }
 
 std::unique_ptr<Program> SchemaEdit::create(const Definition& given) {
+  if (given.enum_change) return change_enum(given);
   const bool is_there =
       program_.catalog.has_relation(given.name().text) || program_.find_view(given.name().text) != nullptr;
   if (given.if_not_exists() && is_there) {
@@ -205,6 +206,8 @@ void SchemaEdit::check_relation(const Definition& made) const {
   if (program_.catalog.has_relation(name) || program_.find_view(name) != nullptr) {
     refuse_change(sqlstate_of_catalog::kDuplicateTable, "relation \"{}\" already exists", name);
   }
+  if (!made.index && program_.catalog.find_enum(name))
+    refuse_change(sqlstate::kDuplicateObject, "type \"{}\" already exists", name);
   if (made.index && program_.catalog.find_table(made.index->table.text) == nullptr) {
     refuse_change(sqlstate::kUndefinedTable, "relation \"{}\" does not exist", made.index->table.text);
   }
@@ -230,9 +233,11 @@ void SchemaEdit::refuse_uncompiled(const SourceError& error) const {
                   command_.names.front().text, error.message);
   }
   using AlterationKind = syntax::Alteration::Kind;
-  const bool changes_names = command_.kind == syntax::Command::Kind::kAlter &&
-                             command_.definition->alteration &&
-                             command_.definition->alteration->kind >= AlterationKind::kDropColumn;
+  const bool alters = command_.kind == syntax::Command::Kind::kAlter;
+  const bool changes_names =
+      alters && (command_.definition->enum_change ||
+                 (command_.definition->alteration &&
+                  command_.definition->alteration->kind >= AlterationKind::kDropColumn));
   if (changes_names) {
     refuse_change(sqlstate_of_catalog::kNeededByOthers,
                   "cannot alter {} because a procedure depends on it: with this change, {}; drop the "

@@ -97,6 +97,13 @@ class SchemaEdit : private ProgramEdit {
 
   std::unique_ptr<Program> create(const syntax::Definition& given);
 
+  std::unique_ptr<Program> change_enum(const syntax::Definition& made);
+  // Fails if a procedure or a view names the type. `what` is what is done to it.
+  void refuse_users(const std::string& type, std::string_view what) const;
+  // The program without the columns of the type; nullptr: there are none.
+  std::unique_ptr<Program> without_columns_of(const Type& type);
+  std::unique_ptr<Program> drop_enum(const std::string& name);
+
   // A table with LIKE: the source has the columns and constraints in the places of the tables that it names.
   std::unique_ptr<Program> create_like(const syntax::Definition& given);
 

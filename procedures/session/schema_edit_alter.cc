@@ -39,6 +39,7 @@ std::string added_constraint(const syntax::Alteration& alteration, const TableDe
 std::unique_ptr<Program> SchemaEdit::alter_all() {
   if (command_.altered == syntax::DefinitionKind::kProcedure)
     return rename_routine(*command_.definition->alteration);
+  if (command_.definition->enum_change) return change_enum(*command_.definition);
   std::unique_ptr<Program> program;
   const auto run = [&](const Definition& definition) {
     SchemaEdit edit(program ? *program : program_, command_);

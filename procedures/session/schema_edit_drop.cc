@@ -61,6 +61,8 @@ bool SchemaEdit::exists(const Program& program, const std::string& name) const {
       return program.catalog.find_index(name) != nullptr;
     case DefinitionKind::kView:
       return program.find_view(name) != nullptr || program.catalog.has_relation(name);
+    case DefinitionKind::kType:
+      return program.catalog.find_enum(name).has_value();
     case DefinitionKind::kProcedure:
       break;
   }
@@ -77,6 +79,8 @@ std::string_view SchemaEdit::word_of(DefinitionKind kind) {
       return "sequence";
     case DefinitionKind::kView:
       return "view";
+    case DefinitionKind::kType:
+      return "type";
     case DefinitionKind::kProcedure:
       break;
   }
@@ -93,6 +97,8 @@ std::unique_ptr<Program> SchemaEdit::drop(const std::string& name) {
       return drop_sequence(name);
     case DefinitionKind::kView:
       return drop_view(name);
+    case DefinitionKind::kType:
+      return drop_enum(name);
     case DefinitionKind::kProcedure:
       break;
   }

@@ -6,6 +6,7 @@
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"
 #include "procedures/session/schema_edit.h"
+#include "procedures/typing/conversion.h"
 
 namespace mneme {
 
@@ -159,11 +160,11 @@ bool SchemaEdit::has_written_parameters(const ir::Procedure& procedure) const {
     if (!parameter.out) taken.push_back(type);
     if (!is_result) all.push_back(type);
   }
-  const auto same = [](const syntax::TypeName& name, const Type& type) {
+  const auto same = [&](const syntax::TypeName& name, const Type& type) {
     syntax::TypeName plain = name;
     if (plain.base == "numeric" || plain.base == "decimal") plain.modifiers = {1};
-    const Type other = read_plain_type(plain);
-    return other.kind == type.kind && other.is_array == type.is_array && other.is_text == type.is_text;
+    const Type other = read_plain_type(plain, program_.catalog);
+    return is_same_kind(other, type) && other.is_array == type.is_array && other.is_text == type.is_text;
   };
   try {
     return std::ranges::equal(written, taken, same) || std::ranges::equal(written, all, same);

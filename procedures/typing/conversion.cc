@@ -150,6 +150,7 @@ Type array_type_of(const Type& element) {
                    : element.kind == TypeKind::kNumeric ? TypeKind::kDecimal
                                                         : element.kind;
   array.is_zoned = element.is_zoned;
+  array.enumeration = element.enumeration;
   if (is_name(element) || has_read_form(element)) array.precision = element.precision;
   if (element == kOidType) array.precision = kOidArrayPrecision;
   return array;
@@ -163,13 +164,14 @@ bool has_same_elements(const Type& a, const Type& b) {
                                         : kind;
   };
   const auto form = [](const Type& array) { return has_read_form(element_of(array)) ? array.precision : 0; };
-  return group(a.elements) == group(b.elements) && a.is_zoned == b.is_zoned && form(a) == form(b);
+  return group(a.elements) == group(b.elements) && a.is_zoned == b.is_zoned &&
+         a.enumeration == b.enumeration && form(a) == form(b);
 }
 
 bool has_array_key(const Type& array) {
   const TypeKind kind = array.elements;
   return kind != TypeKind::kReal && kind != TypeKind::kDouble && kind != TypeKind::kInterval &&
-         !has_read_form(element_of(array));
+         kind != TypeKind::kEnum && !has_read_form(element_of(array));
 }
 
 Type element_of(const Type& array) {
@@ -185,8 +187,20 @@ Type element_of(const Type& array) {
     case TypeKind::kDecimal:
       return kDecimalType;
     default:
-      return Type{.kind = array.elements, .is_zoned = array.is_zoned};
+      return Type{.kind = array.elements, .is_zoned = array.is_zoned, .enumeration = array.enumeration};
   }
+}
+
+bool is_same_kind(const Type& a, const Type& b) {
+  return a.kind == b.kind && (a.kind != TypeKind::kEnum || a.enumeration == b.enumeration);
+}
+
+bool is_assigned_without_cast(const Type& from, const Type& to) {
+  const auto form = [](const Type& type) { return has_read_form(type) ? text_form(type) : TextForm::kNone; };
+  if (has_read_form(to)) return form(from) == form(to) || (is_json(from) && is_json(to));
+  if (to.kind == TypeKind::kEnum) return from == to;
+  return from.kind == to.kind || (from.is_number() && to.is_number()) || (from.is_time() && to.is_time()) ||
+         is_time_of_day_pair(from, to) || to.is_string();
 }
 
 bool is_time_of_day_pair(const Type& from, const Type& to) {
@@ -242,7 +256,7 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   const bool are_akin = (from.is_number() && target.is_number()) || (from.is_time() && target.is_time()) ||
                         is_time_of_day_pair(from, target);
   const bool has_no_cast =
-      has_read_form(target) ? !is_assigned(from, target) : from.kind != target.kind && !target.is_string();
+      has_read_form(target) ? !is_assigned(from, target) : !is_same_kind(from, target) && !target.is_string();
   if (!are_akin && has_no_cast) {
     throw SourceError{
         expr.where,
@@ -286,6 +300,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
       expr.type.is_text = target.is_text;
     expr.type.elements = target.elements;
     expr.type.is_zoned = target.is_zoned;
+    expr.type.enumeration = target.enumeration;
     expr.type.precision = target.precision;
     Expr cast = convert(std::move(expr), target);
     // A char(n) is cut, or filled up with blanks.
@@ -295,7 +310,7 @@ Expr convert_explicitly(Expr expr, const Type& target) {
     cast.text_varies = false;
     return cast;
   }
-  const bool possible = from.kind == target.kind || from.is_string() ||
+  const bool possible = is_same_kind(from, target) || from.is_string() ||
                         (from.is_time() && target.is_time()) || (from.is_number() && target.is_number()) ||
                         is_time_of_day_pair(from, target) ||
                         (from.kind == TypeKind::kBoolean && target.kind == TypeKind::kInt) ||

@@ -19,6 +19,12 @@ namespace mneme {
 Type numeric_type(uint32_t scale);
 Type text_type();
 
+// Whether values of the two types differ in bounds and digits at most.
+bool is_same_kind(const Type& a, const Type& b);
+
+// Returns whether PostgreSQL casts from the one type to the other where a value is assigned.
+bool is_assigned_without_cast(const Type& from, const Type& to);
+
 // Says whether PostgreSQL casts a value of the one type to the other where it is assigned: a timestamp or an
 // interval to a time of day, or a time of day to an interval.
 bool is_time_of_day_pair(const Type& from, const Type& to);

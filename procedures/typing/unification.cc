@@ -137,6 +137,7 @@ void unify_elements(Type& common, const Expr& result, std::string_view construct
   }
   common.elements = TypeKind::kNull;
   common.is_zoned = false;
+  common.enumeration = 0;
 }
 
 // Whether both are in one form, or neither has one.
@@ -175,7 +176,7 @@ void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where, ir:
     right = convert(std::move(right), target);
     return;
   }
-  if (left.type.kind == right.type.kind && !left.type.is_number()) return;
+  if (is_same_kind(left.type, right.type) && !left.type.is_number()) return;
   if (is_time_of_day_pair(left.type, right.type) && right.type.kind == TypeKind::kInterval) {
     left = convert(std::move(left), right.type);
     return;
@@ -219,7 +220,7 @@ std::optional<Type> common_type(const Type& first, const Type& second) {
     if (first.kind == second.kind && first.is_zoned == second.is_zoned) return unbounded(first);
     return Type{.kind = TypeKind::kTimestamp, .is_zoned = first.is_zoned || second.is_zoned};
   }
-  if (first.kind == second.kind || (first.is_string() && second.is_string())) return unbounded(first);
+  if (is_same_kind(first, second) || (first.is_string() && second.is_string())) return unbounded(first);
   return std::nullopt;
 }
 
@@ -247,7 +248,7 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
     } else if (common->kind == type.kind &&
                (type.kind == TypeKind::kInterval || type.kind == TypeKind::kTime)) {
       common->precision = 0;
-    } else if (common->kind != type.kind || common->is_string()) {
+    } else if (!is_same_kind(*common, type) || common->is_string()) {
       std::string word(construct);
       std::ranges::transform(word, word.begin(), [](char c) {
         return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 
+#include "engine/schema/enum_types.h"
 #include "engine/schema/text_form.h"
 #include "procedures/times/interval.h"
 #include "procedures/times/timestamp.h"
@@ -180,6 +181,12 @@ bool cast_value(const Type& from, const Type& to, TooLong too_long, const Value&
       return true;
     case TypeKind::kTime:
       result = fit_timestamp(to, to_time_of_day(from, value));
+      return true;
+    case TypeKind::kEnum:
+      // Rows that are laid out anew: their type may be another definition of the same one, or another type.
+      if (enum_definition(from).id != enum_definition(to).id)
+        return parse_value(to, find_label(from, value.as_int())->text, arena, result, error);
+      result = value;
       return true;
     case TypeKind::kTimestamp:
       return to_timestamp(from, to, value, arena, result, error);

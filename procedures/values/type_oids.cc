@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/schema/enum_types.h"
+
 namespace mneme {
 namespace {
 
@@ -47,6 +49,9 @@ struct FormNumbers {
 constexpr std::array kForms = {
     FormNumbers{TextForm::kJson, 114, 199, -1}, FormNumbers{TextForm::kUuid, 2950, 2951, 16},
     FormNumbers{TextForm::kJsonb, 3802, 3807, -1}, FormNumbers{TextForm::kBytea, 17, 1001, -1}};
+// A type has two, the second for its array.
+constexpr uint32_t kFirstEnumOid = 700'000;
+constexpr uint32_t kEndOfEnumOids = 900'000;
 constexpr uint32_t kSmallIntVector = 22;
 constexpr uint32_t kOidVector = 30;
 
@@ -70,6 +75,10 @@ const FormNumbers* form_numbers_of(const Type& type) {
 }  // namespace
 
 uint32_t oid_of(const Type& type) {
+  if (type.kind == TypeKind::kEnum || type.elements == TypeKind::kEnum) {
+    const bool is_array = type.is_array || type.elements != TypeKind::kNull;
+    return kFirstEnumOid + 2 * enum_definition(type).id + (is_array ? 1 : 0);
+  }
   if (const FormNumbers* form = form_numbers_of(type)) {
     const bool is_array = type.is_array || type.elements != TypeKind::kNull;
     return is_array ? form->array_oid : form->oid;
@@ -86,6 +95,7 @@ uint32_t oid_of(const Type& type) {
 
 int16_t length_of(const Type& type) {
   constexpr int16_t kNameBytes = 64;
+  if (type.kind == TypeKind::kEnum) return type.is_array ? int16_t{-1} : int16_t{4};
   if (type == kOidType) return 4;
   if (is_name(type) && type.elements == TypeKind::kNull) return kNameBytes;
   if (const FormNumbers* form = form_numbers_of(type))
@@ -105,6 +115,7 @@ int32_t modifier_of(const Type& type) {
 }
 
 std::optional<Type> type_of_oid(uint32_t oid) {
+  if (oid >= kFirstEnumOid && oid < kEndOfEnumOids) return Type();
   if (std::ranges::find(kDecidedByContext, oid) != kDecidedByContext.end()) return Type();
   for (const FormNumbers& each : kForms) {
     if (each.oid != oid && each.array_oid != oid) continue;

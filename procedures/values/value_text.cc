@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/utf8.h"
+#include "engine/schema/enum_types.h"
 #include "procedures/times/interval.h"
 #include "procedures/times/timestamp.h"
 #include "procedures/values/float_text.h"
@@ -190,6 +191,8 @@ std::string_view type_name(const Type& type) {
       return "time";
     case TypeKind::kInterval:
       return "interval";
+    case TypeKind::kEnum:
+      return enum_definition(type).shown;
     case TypeKind::kNull:
       break;
   }
@@ -279,6 +282,11 @@ void print_value(const Type& type, const Value& value, fmt::memory_buffer& out) 
       return print_time_of_day(value.as_int(), out);
     case TypeKind::kInterval:
       return print_interval(interval_of(value), out);
+    case TypeKind::kEnum: {
+      const EnumLabel* const label = find_label(type, value.as_int());
+      CHECK(label != nullptr);
+      return out.append(label->text.data(), label->text.data() + label->text.size());
+    }
     case TypeKind::kNull:
       break;
   }
@@ -348,6 +356,15 @@ bool parse_value(const Type& type, std::string_view text, Arena& arena, Value& v
       return parse_time(type, text, arena, value, error);
     case TypeKind::kInterval:
       return parse_interval_value(type, text, arena, value, error);
+    case TypeKind::kEnum: {
+      const EnumLabel* const label = find_label(type, text);
+      if (label == nullptr) {
+        return fail(error, arena, sqlstate::kInvalidText, "invalid input value for enum {}: \"{}\"",
+                    type_name(type), text);
+      }
+      value = Value::of_int(label->position);
+      return true;
+    }
     case TypeKind::kNull:
       break;
   }

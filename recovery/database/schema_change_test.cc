@@ -194,6 +194,53 @@ TEST_P(SchemaChangeTest, EachSchemeFollowsTablesThatAreEmptiedOrGetAKey) {
   expect_recovered(left, 5);
 }
 
+// Rows, keys and calls hold labels by their positions, which all schemes and a later process give them again.
+TEST_P(SchemaChangeTest, EachSchemeFollowsTypesAsTheyChange) {
+  Digest left{};
+  {
+    WorkingDatabase working = create();
+    LiveSession session(working, WorkerId{0}, 2);
+    const auto run = [&](const std::string& text) {
+      const StatementResult result = session.run(text);
+      EXPECT_TRUE(result.ok()) << text << ": " << result.message;
+    };
+    calls(working, 1);
+    must_change(working, "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')");
+    must_change(working, "CREATE TYPE lost AS ENUM ('a')");
+    must_change(working, "CREATE TABLE felt (m mood PRIMARY KEY, next mood NOT NULL DEFAULT 'ok')");
+    calls(working, 2);
+    must_change(working, "CREATE INDEX felt_by_next ON felt (next)");
+    must_change(working,
+                "CREATE PROCEDURE feel(p_m mood, p_next mood) LANGUAGE plpgsql AS $$ BEGIN "
+                "DELETE FROM felt WHERE m = p_m; INSERT INTO felt VALUES (p_m, p_next); "
+                "UPDATE felt SET next = 'sad' WHERE next > p_next; END $$");
+    run("CALL feel('sad', 'happy')");
+    run("INSERT INTO felt (m) VALUES ('ok')");
+    must_change(working, "ALTER TYPE mood ADD VALUE 'fine' BEFORE 'happy'");
+    must_change(working, "ALTER TYPE mood ADD VALUE 'awful' BEFORE 'sad'");
+    run("CALL feel('awful', 'fine')");
+    run("CALL feel('happy', 'awful')");
+    must_change(working, "ALTER TYPE mood RENAME VALUE 'ok' TO 'okay'");
+    must_change(working, "DROP TYPE lost");
+    run("UPDATE felt SET next = 'okay' WHERE m = 'sad'");
+    run("INSERT INTO felt (m) VALUES ('fine')");
+    must_change(working, "DROP PROCEDURE feel");
+    calls(working, 3);
+    left = digest_of(working.database(), 2);
+  }
+  expect_recovered(left, 10);
+  Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  LiveSession session(opened->working, WorkerId{0}, 2);
+  const StatementResult all = session.run("SELECT m, next FROM felt ORDER BY m");
+  const std::vector<std::vector<std::string>> expected = {
+      {"awful", "sad"}, {"sad", "okay"}, {"okay", "sad"}, {"fine", "okay"}, {"happy", "awful"}};
+  ASSERT_EQ(all.rows.size(), expected.size()) << all.message;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    for (size_t c = 0; c < 2; ++c) EXPECT_EQ(all.rows[i][c], expected[i][c]) << i;
+  }
+}
+
 TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {
   WorkingDatabase working = create();
   calls(working, 1);

@@ -120,7 +120,7 @@ void write_scalar(const Type& type, const Value& value, ValueFormat format, Mess
   const size_t length = out.begin_length();
   if (format == ValueFormat::kBinary && has_read_form(type)) {
     write_form(type, value.as_text(), out);
-  } else if (format == ValueFormat::kText || type.is_string()) {
+  } else if (format == ValueFormat::kText || type.is_string() || type.kind == TypeKind::kEnum) {
     fmt::memory_buffer text;
     print_value(type, value, text);
     out.raw({text.data(), text.size()});
@@ -234,7 +234,7 @@ bool read_scalar(const Type& type, ByteSpan bytes, ValueFormat format, Arena& ar
     if (!form) return wrong_binary(type, WireReader(bytes), arena, error);
     return parse_value(type, *form, arena, value, error);
   }
-  if (format == ValueFormat::kBinary && !type.is_string())
+  if (format == ValueFormat::kBinary && !type.is_string() && type.kind != TypeKind::kEnum)
     return read_binary(type, bytes, arena, value, scale, error);
   const std::string_view text = as_text(bytes);
   if (!check_text(text, arena, error)) return false;
@@ -288,8 +288,11 @@ void write_spelled_array(const Type& type, std::string_view text, MessageWriter&
   const size_t length = out.begin_length();
   const bool is_of_oids =
       type.precision == kOidArrayPrecision || (is_vector(type) && type.elements == TypeKind::kBigInt);
-  Type element{
-      .kind = type.elements, .precision = form_of_elements(type), .is_text = true, .is_zoned = type.is_zoned};
+  Type element{.kind = type.elements,
+               .precision = form_of_elements(type),
+               .is_text = true,
+               .is_zoned = type.is_zoned,
+               .enumeration = type.enumeration};
   if (is_of_oids) element = kOidType;
   if (is_name(type)) element = kNameType;
   out.i32(elements.empty() ? 0 : 1);

@@ -209,6 +209,7 @@ Severity least_severity(std::string_view least) {
 // PostgreSQL's, of a statement that had nothing to make; others have none of their own.
 std::string_view sqlstate_of_notice(std::string_view line) {
   if (!line.ends_with("already exists, skipping")) return "00000";
+  if (line.starts_with("enum label ")) return "42710";
   return line.starts_with("column ") ? "42701" : "42P07";
 }
 

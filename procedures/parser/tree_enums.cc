@@ -1,0 +1,46 @@
+// CREATE TYPE ... AS ENUM and ALTER TYPE.
+#include "procedures/ir/source_error.h"
+#include "procedures/parser/definition_reader.h"
+
+namespace mneme {
+
+using Kind = syntax::EnumChange::Kind;
+
+syntax::EnumChange DefinitionReader::created_enum(MnemeParser::CreateEnumContext* context) {
+  expect_word(context->IDENTIFIER(), {"enum"});
+  syntax::EnumChange made;
+  made.name = read_relation(context->relation());
+  for (auto* label : context->STRING()) made.labels.push_back(read_string(label));
+  return made;
+}
+
+syntax::EnumChange DefinitionReader::altered_enum(MnemeParser::AlterEnumContext* context) {
+  const auto words = context->IDENTIFIER();
+  syntax::EnumChange made;
+  made.name = read_relation(context->relation());
+  if (context->ADD()) {
+    made.kind = Kind::kAddValue;
+    expect_word(words[0], {"value"});
+    made.if_not_exists = context->ifNotExists() != nullptr;
+    made.labels.push_back(read_string(context->STRING(0)));
+    if (words.size() < 2) return made;
+    expect_word(words[1], {"before", "after"});
+    made.neighbour = read_string(context->STRING(1));
+    made.is_before = lowered(words[1]->getText()) == "before";
+    made.is_behind = !made.is_before;
+    return made;
+  }
+  expect_word(words[0], {"rename"});
+  if (context->name()) {
+    made.kind = Kind::kRename;
+    made.new_name = read_name(context->name());
+    return made;
+  }
+  expect_word(words[1], {"value"});
+  made.kind = Kind::kRenameValue;
+  made.labels.push_back(read_string(context->STRING(0)));
+  made.new_label = read_string(context->STRING(1));
+  return made;
+}
+
+}  // namespace mneme
