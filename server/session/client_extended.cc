@@ -54,7 +54,11 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
   auto named = std::make_shared<Named>();
   named->statement = *std::move(read.statement);
   const auto* cursor = std::get_if<CursorStatement>(&named->statement.what);
-  const ClientStatement& bound = cursor != nullptr && cursor->query ? *cursor->query : named->statement;
+  const auto* advisory = std::get_if<AdvisoryStatement>(&named->statement.what);
+  const ClientStatement& bound = cursor != nullptr && cursor->query       ? *cursor->query
+                                 : advisory != nullptr && advisory->query ? *advisory->query
+                                                                          : named->statement;
+  if (advisory != nullptr) named->columns = {{advisory->column, advisory->result()}};
   if (bound.command() != nullptr) {
     named->prepared = std::make_unique<PreparedStatement>(
         std::get<std::shared_ptr<const syntax::Command>>(bound.what), std::move(given), values_);

@@ -41,7 +41,10 @@ ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, Cl
       stop_(link_.stop != nullptr ? link_.stop : std::make_shared<StopRequest>()),
       activity_(link_.activity != nullptr ? link_.activity : std::make_shared<ClientActivity>()) {}
 
-ClientSession::~ClientSession() = default;
+ClientSession::~ClientSession() {
+  seat_.give_back();
+  host_.advisory_locks().end_session(id_);
+}
 
 char ClientSession::state() const {
   switch (seat_.block()) {
@@ -71,6 +74,7 @@ void ClientSession::follow_standby() {
 }
 
 StatementResult ClientSession::stopped() const {
+  host_.advisory_locks().stop_waiting(id_);
   const SqlError error = stopped_error(*stop_);
   return StatementResult::failure(error.sqlstate, std::string(error.message));
 }
@@ -81,6 +85,7 @@ void ClientSession::end(std::string_view sqlstate, std::string_view message) {
   write_report({.severity = Severity::kFatal, .sqlstate = sqlstate, .message = message}, writer);
   stage_ = Stage::kEnded;
   seat_.give_back();
+  host_.advisory_locks().end_session(id_);
 }
 
 ClientSession::Step ClientSession::refuse(std::string_view sqlstate, std::string_view message) {

@@ -217,6 +217,9 @@ class ClientSession {
   // Runs a query that the session itself has written.
   Ran run_own_query(const std::string& query, ResultSink& rows, bool alone);
   Ran lock_tables(const LockStatement& lock, bool alone);
+  // Takes or gives up advisory locks.
+  Ran run_advisory(Named& named, const AdvisoryStatement& statement, std::span<const Argument> parameters,
+                   std::span<const uint8_t> scales, ResultSink& rows, bool alone);
   Ran set_constraints(const ConstraintsStatement& statement, bool alone);
   Ran prepare_named(const PrepareStatement& statement);
   Ran execute_named(const ExecuteStatement& statement, ResultSink& rows, bool alone);

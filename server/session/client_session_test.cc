@@ -511,6 +511,28 @@ TEST_F(ClientSessionTest, SettingsAreTakenBackWithTheirBlock) {
   EXPECT_THAT(told("SHOW TRANSACTION ISOLATION LEVEL"), testing::Contains("D repeatable read"));
 }
 
+TEST_F(ClientSessionTest, AnAdvisoryLockIsWaitedForAndEndsWithItsSession) {
+  start();
+  auto other = std::make_unique<ClientSession>(host_, 8, 99);
+  Frontend startup;
+  told(*other, startup.startup());
+  EXPECT_THAT(told("SELECT pg_advisory_lock(5)"),
+              ElementsAre("T pg_advisory_lock:25", "D ", "C SELECT 1", "Z I"));
+  Frontend tries;
+  EXPECT_THAT(told(*other, tries.query("SELECT pg_try_advisory_lock(5) AS got")),
+              ElementsAre("T got:16", "D f", "C SELECT 1", "Z I"));
+  other->receive(Frontend().query("SELECT pg_advisory_lock(5)").take());
+  EXPECT_EQ(other->advance(ClientSession::Waiting::kAllowed), ClientSession::Step::kRetry);
+  EXPECT_EQ(other->advance(ClientSession::Waiting::kAllowed), ClientSession::Step::kRetry);
+  EXPECT_THAT(told("SELECT pg_advisory_unlock(5)"), testing::Contains("D t"));
+  Frontend nothing;
+  EXPECT_THAT(told(*other, nothing), testing::Contains("C SELECT 1"));
+  EXPECT_THAT(told("SELECT pg_try_advisory_xact_lock(5)"), testing::Contains("D f"));
+  other.reset();
+  EXPECT_THAT(told("SELECT pg_try_advisory_xact_lock(5)"), testing::Contains("D t"));
+  EXPECT_THAT(told("SELECT pg_advisory_unlock(5)"), testing::Contains("D f"));
+}
+
 TEST_F(ClientSessionTest, AQueryOfSeveralStatementsWaitsForItsRecord) {
   start();
   session_.receive(Frontend().query("DELETE FROM item WHERE id = 1; DELETE FROM item WHERE id = 2").take());

@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "server/protocol/sqlstates.h"
+#include "server/session/client_advisory.h"
 #include "server/session/client_explain.h"
 #include "server/session/client_locks.h"
 #include "server/session/client_tokens.h"
@@ -512,6 +513,16 @@ std::optional<ClientStatement> read_own(std::string_view text) {
     statement.what = close;
   } else if (std::optional<SetStatement> set_config = read_set_config(tokens)) {
     statement.what = *std::move(set_config);
+  } else if (std::optional<AdvisoryStatement> advisory = read_advisory(tokens)) {
+    if (!advisory->key.empty()) {
+      ParsedStatement parsed = parse_statement(advisory->key);
+      if (!parsed.command) throw without_place(std::move(parsed.failure));
+      auto query = std::make_shared<ClientStatement>();
+      query->text = advisory->key;
+      query->what = std::make_shared<const syntax::Command>(*std::move(parsed.command));
+      advisory->query = std::move(query);
+    }
+    statement.what = *std::move(advisory);
   } else if (std::optional<IdleStatement> owner = read_new_owner(tokens)) {
     statement.what = *std::move(owner);
   } else if (tokens.take_word("copy")) {

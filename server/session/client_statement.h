@@ -100,12 +100,26 @@ struct ConstraintsStatement {
   bool defers = false;
 };
 
+// SELECT pg_advisory_lock(key) and its kind.
+struct AdvisoryStatement {
+  enum class Verb { kLock, kTry, kUnlock, kUnlockAll };
+  Verb verb = Verb::kLock;
+  bool is_shared = false;
+  bool is_of_block = false;                      // it ends with the block
+  bool is_pair = false;                          // the key is two ints
+  std::string column;                            // what the result's column is named
+  std::string key;                               // a query of the key's numbers; empty: there are none
+  std::shared_ptr<const ClientStatement> query;  // the same, read
+
+  const Type& result() const;
+};
+
 struct ClientStatement {
   std::string text;
   std::optional<ExplainOptions> explain;  // EXPLAIN: the command's plan is shown
   std::variant<std::monostate, std::shared_ptr<const syntax::Command>, SetStatement, DiscardStatement,
                CopyStatement, IdleStatement, PrepareStatement, ExecuteStatement, CursorStatement,
-               LockStatement,
+               LockStatement, AdvisoryStatement,
                ConstraintsStatement>
       what;  // monostate: empty
 

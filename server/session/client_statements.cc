@@ -62,6 +62,8 @@ ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> pa
     return checked(execute_named(*execute, rows, alone));
   if (const auto* lock = std::get_if<LockStatement>(&statement.what))
     return checked(lock_tables(*lock, alone));
+  if (const auto* advisory = std::get_if<AdvisoryStatement>(&statement.what))
+    return checked(run_advisory(named, *advisory, parameters, scales, rows, alone));
   if (const auto* constraints = std::get_if<ConstraintsStatement>(&statement.what))
     return checked(set_constraints(*constraints, alone));
   rows.begin(named.columns);
@@ -214,6 +216,7 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command, std::o
 
 void ClientSession::after_block(bool is_committed) {
   settings_.end_block(is_committed);
+  host_.advisory_locks().give_up_all(id_, AdvisoryLocks::Until::kEndOfBlock);
   share_settings();
   portals_.clear();
   end_cursors(is_committed);
@@ -350,6 +353,7 @@ StatementResult ClientSession::discard(const DiscardStatement& statement) {
   if (statement.all) {
     statements_.clear();
     cursors_.clear();
+    host_.advisory_locks().give_up_all(id_, AdvisoryLocks::Until::kGivenUp);
     settings_.reset_all();
     share_settings();
   }

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "embedding/embedded_database.h"
 #include "procedures/catalog/session_activity.h"
+#include "server/session/advisory_locks.h"
 #include "server/session/users.h"
 
 namespace mneme {
@@ -35,12 +36,17 @@ class SessionHost {
   // Whether a statement may wait for others' locks (two-phase locking): all of them are then for threads that
   // have time.
   virtual bool statements_wait() const { return false; }
+  // The locks that the sessions take on numbers of their own.
+  AdvisoryLocks& advisory_locks() { return advisory_locks_; }
   // Returns nullptr where every client is taken for who it says it is.
   virtual const Users* users() const { return nullptr; }
   // The sessions, as pg_stat_activity shows them.
   virtual std::vector<SessionActivity> activities() const { return {}; }
   // A client wants the statement that the session runs to end.
   virtual void cancel(uint32_t session, uint32_t secret) = 0;
+
+ private:
+  AdvisoryLocks advisory_locks_;
 };
 
 // A seat that is given back at the end.
