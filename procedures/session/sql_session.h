@@ -168,7 +168,8 @@ class SqlSession {
 
   // Runs the body in the open transaction.
   Ran run_body(const RunRequest& request, StatementResult& failure);
-  // As run_body(); but where the row refers to one that is not there, `waits` is set, and nothing has happened.
+  // As run_body(); but where the row refers to one that is not there, `waits` is set, and nothing has
+  // happened.
   Ran run_or_wait(const RunRequest& request, RecordedRows& recorded, bool& waits, StatementResult& failure);
   // What a run's end means to the open transaction.
   Ran ended(const Outcome& outcome, StatementResult& failure);
