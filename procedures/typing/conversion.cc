@@ -23,8 +23,6 @@ using ir::ExprKind;
 
 namespace {
 
-constexpr Type kDoubleType{.kind = TypeKind::kDouble};
-
 // A constant that takes another type without being changed needs no cast at run time. Anything else, rounding
 // and errors included, is left to the cast.
 bool fold(Expr& expr, const Type& target) {
