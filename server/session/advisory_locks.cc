@@ -10,22 +10,23 @@ bool AdvisoryLocks::is_in_the_way(uint32_t holder, const Holdings& holdings, uin
   return mode == Mode::kExclusive ? !holdings.is_empty() : holdings.has(Mode::kExclusive);
 }
 
-// Whether the one waits for the other, perhaps through further ones. Those that wait wait in no circle.
-bool AdvisoryLocks::waits_for(uint32_t waiting, uint32_t session, uint32_t depth) const {
+// Whether the one waits for the other, perhaps through further ones.
+bool AdvisoryLocks::waits_for(uint32_t waiting, uint32_t session, std::set<uint32_t>& seen) const {
   const auto wish = wishes_.find(waiting);
-  if (wish == wishes_.end() || depth > wishes_.size()) return false;
+  if (wish == wishes_.end() || !seen.insert(waiting).second) return false;
   const auto lock = locks_.find(wish->second.key);
   if (lock == locks_.end()) return false;
   return std::ranges::any_of(lock->second, [&](const auto& each) {
     const auto& [holder, holdings] = each;
     if (!is_in_the_way(holder, holdings, waiting, wish->second.mode)) return false;
-    return holder == session || waits_for(holder, session, depth + 1);
+    return holder == session || waits_for(holder, session, seen);
   });
 }
 
 AdvisoryLocks::Outcome AdvisoryLocks::take(uint32_t session, Key key, Mode mode, Until until, bool waits) {
   const std::lock_guard guard(mutex_);
   wishes_.erase(session);
+  if (locks_.size() >= kMostLocks && !locks_.contains(key)) return Outcome::kTooMany;
   Holders& holders = locks_[key];
   const auto stands = [&](const auto& each) { return is_in_the_way(each.first, each.second, session, mode); };
   if (std::ranges::none_of(holders, stands)) {
@@ -33,8 +34,9 @@ AdvisoryLocks::Outcome AdvisoryLocks::take(uint32_t session, Key key, Mode mode,
     return Outcome::kTaken;
   }
   if (!waits) return Outcome::kHeldByOthers;
+  std::set<uint32_t> seen;
   for (const auto& each : holders) {
-    if (stands(each) && waits_for(each.first, session, 0)) return Outcome::kDeadlock;
+    if (stands(each) && waits_for(each.first, session, seen)) return Outcome::kDeadlock;
   }
   wishes_[session] = {key, mode};
   return Outcome::kHeldByOthers;

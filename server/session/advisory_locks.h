@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace mneme {
 
@@ -30,7 +31,9 @@ class AdvisoryLocks {
   enum class Mode : uint8_t { kExclusive, kShared };
   // Who ends a holding: the session itself, or the end of its block.
   enum class Until : uint8_t { kGivenUp, kEndOfBlock };
-  enum class Outcome : uint8_t { kTaken, kHeldByOthers, kDeadlock };
+  // kTooMany: kMostLocks are held.
+  enum class Outcome : uint8_t { kTaken, kHeldByOthers, kDeadlock, kTooMany };
+  static constexpr size_t kMostLocks = 100'000;
 
   // `waits`: the session asks again if others hold the lock, and counts as waiting for them until it has it,
   // or calls stop_waiting().
@@ -59,7 +62,8 @@ class AdvisoryLocks {
 
   // With mutex_ held.
   bool is_in_the_way(uint32_t holder, const Holdings& holdings, uint32_t session, Mode mode) const;
-  bool waits_for(uint32_t waiting, uint32_t session, uint32_t depth) const;
+  // `seen`: the sessions that have been looked at.
+  bool waits_for(uint32_t waiting, uint32_t session, std::set<uint32_t>& seen) const;
 
   std::mutex mutex_;  // guards what follows
   std::map<Key, Holders> locks_;

@@ -76,5 +76,33 @@ TEST(AdvisoryLocks, TheLastOfACircleIsRefused) {
   EXPECT_EQ(wait(locks, 2, kThree), AdvisoryOutcome::kDeadlock);
 }
 
+// Sessions that share locks are looked at once each, however many ways lead to them.
+TEST(AdvisoryLocks, ManyWaysToACircleAreNotAllGone) {
+  AdvisoryLocks locks;
+  constexpr uint32_t kLevels = 60;
+  // Two sessions a level share its lock, and wait for that of the next level.
+  for (uint32_t level = 0; level < kLevels; ++level) {
+    for (const uint32_t session : {2 * level, 2 * level + 1})
+      EXPECT_EQ(attempt(locks, session, {.number = level}, AdvisoryMode::kShared), AdvisoryOutcome::kTaken);
+  }
+  for (uint32_t level = 0; level + 1 < kLevels; ++level) {
+    for (const uint32_t session : {2 * level, 2 * level + 1})
+      EXPECT_EQ(wait(locks, session, {.number = level + 1}), AdvisoryOutcome::kHeldByOthers);
+  }
+  EXPECT_EQ(wait(locks, 2 * kLevels, {.number = 0}), AdvisoryOutcome::kHeldByOthers);
+  EXPECT_EQ(wait(locks, 2 * kLevels - 1, {.number = 0}), AdvisoryOutcome::kDeadlock);
+}
+
+TEST(AdvisoryLocks, ThereAreSoManyAtMost) {
+  AdvisoryLocks locks;
+  const auto most = static_cast<int64_t>(AdvisoryLocks::kMostLocks);
+  for (int64_t number = 0; number < most; ++number)
+    ASSERT_EQ(attempt(locks, 1, {.number = number}), AdvisoryOutcome::kTaken);
+  EXPECT_EQ(attempt(locks, 2, {.number = most}), AdvisoryOutcome::kTooMany);
+  EXPECT_EQ(attempt(locks, 1, kOne), AdvisoryOutcome::kTaken);
+  locks.end_session(1);
+  EXPECT_EQ(attempt(locks, 2, {.number = most}), AdvisoryOutcome::kTaken);
+}
+
 }  // namespace
 }  // namespace mneme

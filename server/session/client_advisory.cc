@@ -149,6 +149,12 @@ ClientSession::Ran ClientSession::run_advisory(Named& named, const AdvisoryState
     if (outcome == Locks::Outcome::kDeadlock) {
       return {Done::kYes, StatementResult::failure("40P01", "deadlock detected")};
     }
+    if (outcome == Locks::Outcome::kTooMany) {
+      return {Done::kYes,
+              StatementResult::failure(
+                  sqlstate::kOutOfMemory,
+                  fmt::format("more than {} advisory locks at a time are not supported", Locks::kMostLocks))};
+    }
     if (outcome == Locks::Outcome::kHeldByOthers && waits) {
       activity_->waits_for_lock().store(true, std::memory_order_relaxed);
       return {Done::kRetry};
