@@ -71,7 +71,8 @@ SqlSession::Ran SqlSession::run_or_wait(const RunRequest& request, RecordedRows&
           std::string_view(outcome.sqlstate) == sqlstate::kForeignKey;
   if (!waits) return ended(outcome, failure);
   recorded.count_again_from(count);
-  if (transaction_.roll_back_to(before) && sequences_.went_back()) return Ran::kCompleted;
+  const bool is_as_before = transaction_.roll_back_to(before) && sequences_.went_back();
+  if (is_as_before) return Ran::kCompleted;
   transaction_.abort();
   return Ran::kConflict;
 }
