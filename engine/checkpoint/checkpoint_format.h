@@ -33,7 +33,7 @@
 
 namespace mneme {
 
-// Of checkpoints with bounds.
+// The version of files whose chunks say which keys their rows have.
 inline constexpr uint32_t kCheckpointVersion = 5;
 
 inline constexpr size_t kCheckpointHeaderBytes = 4096;

@@ -137,7 +137,8 @@ Result<LoadedSegment> load_segment(const std::string& directory, const Manifest&
       }
       if (header->former) {
         blocks_end = block_offset(header->former->blocks);
-        // Of former incarnations the manifest says which blocks matter (refuse_rot()).
+        // The table is for the last segment: for segments of former incarnations the manifest says which
+        // blocks matter (refuse_rot()).
         if (is_of_last(manifest, entry)) {
           former = read_former_sectors(*file, *header->former);
           if (!former) {

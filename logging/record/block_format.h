@@ -87,7 +87,7 @@ struct SegmentHeader {
   // The file's size when it was made: a file of another size is not what was written. 0: not noted, as the
   // file grows with the log, or was made before sizes were noted.
   uint64_t file_bytes = 0;
-  // Nothing: the file was made for this segment, and its blocks were zeros.
+  // What the file held as a former segment. nullopt: it was made for this one, and its blocks were zeros.
   std::optional<FormerBlocks> former{};
 
   // Fills a whole block's worth of bytes.

@@ -31,8 +31,9 @@ namespace mneme {
 
 class UnloadedCheckpoint final : public UnloadedBase {
  public:
-  // Of an empty database, which outlives it, and whose catalog is the checkpoint's. nullptr: the file does
-  // not say which keys its chunks have. Errors: checkpoint_loader.h's.
+  // Opens the manifest's checkpoint for `database`, which is empty, has the checkpoint's catalog, and outlives
+  // the object. Returns nullptr if the file does not say which keys its chunks have. Errors: those of
+  // checkpoint_loader.h.
   static Result<std::unique_ptr<UnloadedCheckpoint>> open(Database& database, const std::string& directory,
                                                           const Manifest& manifest);
 

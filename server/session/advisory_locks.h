@@ -29,7 +29,7 @@ class AdvisoryLocks {
     auto operator<=>(const Key&) const = default;
   };
   enum class Mode : uint8_t { kExclusive, kShared };
-  // Who ends a holding: the session itself, or the end of its block.
+  // A holding ends when the session gives it up, or with the session's block.
   enum class Until : uint8_t { kGivenUp, kEndOfBlock };
   // kTooMany: kMostLocks are held.
   enum class Outcome : uint8_t { kTaken, kHeldByOthers, kDeadlock, kTooMany };

@@ -135,7 +135,7 @@ class ClientSession {
     };
     std::vector<WaitingRow> waiting = {};
     size_t waiting_bytes = 0;
-    // Of the row at hand.
+    // The values of the row that is being inserted, and their memory.
     std::unique_ptr<Arena> arena = std::make_unique<Arena>(4096);
     std::vector<Argument> values = {};
     std::vector<uint8_t> scales = {};
