@@ -32,8 +32,8 @@ namespace mneme {
 class UnloadedCheckpoint final : public UnloadedBase {
  public:
   // Opens the manifest's checkpoint for `database`, which is empty, has the checkpoint's catalog, and
-  // outlives the object. Returns nullptr if the file does not say which keys its chunks have. Errors: those of
-  // checkpoint_loader.h.
+  // outlives the object. Returns nullptr if the file does not say which keys its chunks have. Errors are
+  // those of checkpoint_loader.h.
   static Result<std::unique_ptr<UnloadedCheckpoint>> open(Database& database, const std::string& directory,
                                                           const Manifest& manifest);
 
