@@ -24,6 +24,23 @@ Expr truth(bool value, syntax::SourceLocation where) {
   return constant;
 }
 
+// SELECT ... FROM function(argument) AS kElements(kElement), whose columns come later.
+std::shared_ptr<syntax::Query> select_elements(const char* function, Expr argument,
+                                               syntax::SourceLocation where) {
+  auto query = std::make_shared<syntax::Query>();
+  query->where = query->first.where = where;
+  syntax::SelectCore& core = query->first.select.emplace();
+  core.where = where;
+  syntax::FromItem& from = core.from.emplace_back();
+  from.kind = syntax::FromItem::Kind::kFunction;
+  from.where = where;
+  from.name = {function, where};
+  from.args.push_back(std::move(argument));
+  from.alias = {kElements, where};
+  from.column_aliases = {{kElement, where}};
+  return query;
+}
+
 Expr any_row(Expr condition) {
   const auto where = condition.where;
   return syntax::make_call("bool_or", {std::move(condition)}, where);
@@ -38,17 +55,7 @@ Expr any_row(Expr condition) {
 Expr compare_elements(Expr array, bool is_all, const std::function<Expr(Expr element)>& compare) {
   const auto where = array.where;
   const auto holds = [&] { return compare(syntax::reference(kElements, kElement, where)); };
-  auto query = std::make_shared<syntax::Query>();
-  query->where = query->first.where = where;
-  syntax::SelectCore& core = query->first.select.emplace();
-  core.where = where;
-  syntax::FromItem& from = core.from.emplace_back();
-  from.kind = syntax::FromItem::Kind::kFunction;
-  from.where = where;
-  from.name = {"unnest", where};
-  from.args.push_back(array);
-  from.alias = {kElements, where};
-  from.column_aliases = {{kElement, where}};
+  auto query = select_elements("unnest", array, where);
   Expr decides = is_all ? syntax::make_unary(ir::Op::kNot, holds(), where) : holds();
   Expr answer = syntax::make_expression(ExprKind::kCase, where);
   answer.has_else = true;
@@ -57,7 +64,7 @@ Expr compare_elements(Expr array, bool is_all, const std::function<Expr(Expr ele
   answer.args.push_back(any_row(syntax::make_unary(ir::Op::kIsNull, holds(), where)));
   answer.args.push_back(syntax::make_expression(ExprKind::kNull, where));
   answer.args.push_back(truth(is_all, where));
-  core.items.push_back({false, {}, std::move(answer), {}});
+  query->first.select->items.push_back({false, {}, std::move(answer), {}});
   Expr of_elements = syntax::make_expression(ExprKind::kScalarQuery, where);
   of_elements.query = std::move(query);
   Expr result = syntax::make_expression(ExprKind::kCase, where);
@@ -82,26 +89,17 @@ void select_records(syntax::FromItem& item, std::span<const syntax::Name> names,
         "json_to_recordset() and those of jsonb");
   }
   const auto where = item.where;
-  auto query = std::make_shared<syntax::Query>();
-  query->where = query->first.where = where;
-  syntax::SelectCore& core = query->first.select.emplace();
-  core.where = where;
-  syntax::FromItem& from = core.from.emplace_back();
-  from.kind = syntax::FromItem::Kind::kFunction;
-  from.where = where;
-  from.name = {is_binary ? "jsonb_array_elements" : "json_array_elements", where};
-  if (are_several) {
-    from.args.push_back(std::move(item.args[0]));
-  } else {
+  Expr records = std::move(item.args[0]);
+  if (!are_several) {
     Expr json = syntax::make_expression(ExprKind::kCast, where);
     json.type.base = is_binary ? "jsonb" : "json";
     json.type.where = where;
-    json.args.push_back(std::move(item.args[0]));
-    from.args.push_back(
-        syntax::make_call(is_binary ? "jsonb_build_array" : "json_build_array", {std::move(json)}, where));
+    json.args.push_back(std::move(records));
+    records =
+        syntax::make_call(is_binary ? "jsonb_build_array" : "json_build_array", {std::move(json)}, where);
   }
-  from.alias = {kElements, where};
-  from.column_aliases = {{kElement, where}};
+  auto query =
+      select_elements(is_binary ? "jsonb_array_elements" : "json_array_elements", std::move(records), where);
   for (size_t i = 0; i < names.size(); ++i) {
     const syntax::TypeName& type = types[i];
     if (type.is_array) {
@@ -119,7 +117,7 @@ void select_records(syntax::FromItem& item, std::span<const syntax::Name> names,
     Expr cast = syntax::make_expression(ExprKind::kCast, names[i].where);
     cast.type = type;
     cast.args.push_back(std::move(member));
-    core.items.push_back({false, {}, std::move(cast), names[i]});
+    query->first.select->items.push_back({false, {}, std::move(cast), names[i]});
   }
   item.kind = syntax::FromItem::Kind::kQuery;
   item.lateral = true;

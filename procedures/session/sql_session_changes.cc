@@ -2,6 +2,7 @@
 // runs in a transaction of its own or in the block that is open (sql_session.cc).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <numeric>
@@ -134,6 +135,7 @@ SqlSession::Ran SqlSession::change_found(const BoundStatement& statement, const 
     if (at + 1 == turn.size() && !waiting.empty()) {
       may_wait = waiting.size() < turn.size();
       turn = std::exchange(waiting, {});
+      std::ranges::reverse(turn);  // a chain in one direction, however long, takes two rounds
       at = SIZE_MAX;
     }
     if (waits) continue;

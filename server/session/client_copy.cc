@@ -1,6 +1,8 @@
 // COPY of a client: rows from it into a table, and out of one to it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "procedures/interpreter/call_text.h"
 #include "procedures/parser/written_names.h"
 #include "server/protocol/sqlstates.h"
@@ -297,7 +299,8 @@ StatementResult ClientSession::insert_copied(std::span<const Argument> values,
 // fails.
 ClientSession::Done ClientSession::copy_waiting_rows() {
   while (!copy_in_->waiting.empty()) {
-    const std::vector<CopyIn::WaitingRow> rows = std::exchange(copy_in_->waiting, {});
+    std::vector<CopyIn::WaitingRow> rows = std::exchange(copy_in_->waiting, {});
+    std::ranges::reverse(rows);  // a chain in one direction, however long, takes two rounds
     copy_in_->waiting_bytes = 0;
     const uint64_t before = copy_in_->rows;
     for (const CopyIn::WaitingRow& row : rows) {

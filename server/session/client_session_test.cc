@@ -498,6 +498,19 @@ TEST_F(ClientSessionTest, CopiesInAndOut) {
   EXPECT_EQ(host_.free(), 2U);
 }
 
+TEST_F(ClientSessionTest, CopiedRowsWaitForThoseThatTheyReferTo) {
+  start();
+  told("CREATE TABLE part (id INT PRIMARY KEY, of_part INT REFERENCES part (id))");
+  EXPECT_THAT(told("COPY part FROM STDIN"), ElementsAre("G"));
+  EXPECT_THAT(told(Frontend().copy_data("1\t2\n2\t3\n3\t\\N\n4\t1\n5\t5\n").bare('c')),
+              ElementsAre("C COPY 5", "Z I"));
+  // 7 refers to a row that does not come: none of the statement's rows stays.
+  EXPECT_THAT(told("COPY part FROM STDIN"), ElementsAre("G"));
+  EXPECT_THAT(told(Frontend().copy_data("6\t7\n7\t8\n9\t\\N\n").bare('c')), ElementsAre("E 23503", "Z I"));
+  EXPECT_THAT(told("SELECT id, of_part FROM part ORDER BY id"),
+              testing::IsSupersetOf({"D 1|2", "D 2|3", "D 3|", "D 4|1", "D 5|5", "C SELECT 5"}));
+}
+
 TEST_F(ClientSessionTest, SettingsAreTakenBackWithTheirBlock) {
   told(Frontend().startup());
   EXPECT_THAT(told("SET application_name = 'a'"), ElementsAre("C SET", "S application_name", "Z I"));

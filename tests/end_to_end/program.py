@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -23,6 +24,9 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 # Machine code that recovery compiles is kept between tests, and out of the user's own folder.
 os.environ["XDG_CACHE_HOME"] = os.path.join(os.getcwd(), "cache")
+
+# A shell ignores SIGINT for what it runs in the background, and programs inherit that: tests that send it would wait in vain.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DONE, FAILED, BAD_ARGUMENTS, DAMAGED = 0, 1, 2, 3
 
