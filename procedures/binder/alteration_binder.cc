@@ -138,8 +138,8 @@ void check_conversion(const syntax::Alteration& alteration, const Type& from, co
                            read_plain_type(value->type, catalog) == text_type();
   if (is_by_label) value = &value->args[0];
   const bool is_column = value->kind == syntax::ExprKind::kReference && value->text == name;
-  const bool cuts = casts && from.is_string() && to.is_string() && from.length > to.length;
-  if (!same_type || !is_column || cuts) {
+  // A value that is too long for its type is refused, not cut.
+  if (!same_type || !is_column) {
     refuse_as(sqlstate::kNotSupported, alteration.value->where,
               "USING is the column itself, or its cast to the new type; for other values add a column, "
               "UPDATE the rows, drop the former column, and rename");

@@ -21,6 +21,18 @@ const IndexDefinition* referenced_index(const Program& program, const ForeignKey
   return nullptr;
 }
 
+// NOT NULL counts as a CHECK there, of a name that PostgreSQL makes up.
+void each_not_null(const Program& program,
+                   FunctionRef<void(const std::string&, const TableDefinition&, const Column&)> visit) {
+  for (const TableDefinition& table : program.catalog.tables()) {
+    for (size_t i = 0; i < table.columns.size() && !is_sequence(table); ++i) {
+      if (!table.columns[i].nullable)
+        visit(fmt::format("{}_{}_{}_not_null", oids::kPublic, oids::of(table.id), i + 1), table,
+              table.columns[i]);
+    }
+  }
+}
+
 }  // namespace
 
 void constraints(const SystemCatalog& catalog, RowMaker& rows) {
@@ -61,6 +73,10 @@ void table_constraints(const SystemCatalog& catalog, RowMaker& rows) {
     if (each.foreign_key != nullptr && each.foreign_key->deferred) rows.set("initially_deferred", "YES");
     rows.add();
   }
+  each_not_null(program, [&](const std::string& name, const TableDefinition& table, const Column&) {
+    rows.set("constraint_catalog", database_name(catalog)).set("table_catalog", database_name(catalog));
+    rows.set("constraint_name", name).set("table_name", table.name).set("constraint_type", "CHECK").add();
+  });
 }
 
 void key_columns(const SystemCatalog& catalog, RowMaker& rows) {
@@ -115,12 +131,28 @@ void referential_constraints(const SystemCatalog& catalog, RowMaker& rows) {
   }
 }
 
+// A foreign key is told with the table that it refers to; CHECK is not.
+void constraint_tables(const SystemCatalog& catalog, RowMaker& rows) {
+  const Program& program = catalog.program();
+  for (const oids::Constraint& each : oids::constraints(program)) {
+    if (each.check != nullptr) continue;
+    const TableId table = each.foreign_key != nullptr ? each.foreign_key->referenced : each.table;
+    rows.set("constraint_catalog", database_name(catalog)).set("table_catalog", database_name(catalog));
+    rows.set("constraint_name", each.name).set("table_name", program.catalog.table(table).name).add();
+  }
+}
+
 void check_constraints(const SystemCatalog& catalog, RowMaker& rows) {
   for (const oids::Constraint& each : oids::constraints(catalog.program())) {
     if (each.check == nullptr) continue;
     rows.set("constraint_catalog", database_name(catalog)).set("constraint_name", each.name);
     rows.set("check_clause", fmt::format("({})", each.check->condition)).add();
   }
+  each_not_null(catalog.program(),
+                [&](const std::string& name, const TableDefinition&, const Column& column) {
+                  rows.set("constraint_catalog", database_name(catalog)).set("constraint_name", name);
+                  rows.set("check_clause", column.name + " IS NOT NULL").add();
+                });
 }
 
 }  // namespace mneme::constraint_rows

@@ -14,6 +14,7 @@ void table_constraints(const SystemCatalog& catalog, RowMaker& rows);
 void key_columns(const SystemCatalog& catalog, RowMaker& rows);
 void constraint_columns(const SystemCatalog& catalog, RowMaker& rows);
 void referential_constraints(const SystemCatalog& catalog, RowMaker& rows);
+void constraint_tables(const SystemCatalog& catalog, RowMaker& rows);
 void check_constraints(const SystemCatalog& catalog, RowMaker& rows);
 
 }  // namespace mneme::constraint_rows

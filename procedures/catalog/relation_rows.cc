@@ -200,6 +200,15 @@ void counted_tables(const SystemCatalog& catalog, RowMaker& rows) {
   }
 }
 
+void counted_indexes(const SystemCatalog& catalog, RowMaker& rows) {
+  const Program& program = catalog.program();
+  for (const IndexDefinition& index : program.catalog.indexes()) {
+    if (!is_listed(program, index)) continue;
+    rows.set("relid", oids::of(index.table)).set("relname", program.catalog.table(index.table).name);
+    rows.set("indexrelid", oids::of(index.id)).set("indexrelname", index.name).add();
+  }
+}
+
 void index_list(const SystemCatalog& catalog, RowMaker& rows) {
   const Program& program = catalog.program();
   for (const IndexDefinition& index : program.catalog.indexes()) {

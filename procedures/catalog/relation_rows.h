@@ -16,6 +16,7 @@ void defaults(const SystemCatalog& catalog, RowMaker& rows);
 void indexes(const SystemCatalog& catalog, RowMaker& rows);
 void table_list(const SystemCatalog& catalog, RowMaker& rows);
 void counted_tables(const SystemCatalog& catalog, RowMaker& rows);
+void counted_indexes(const SystemCatalog& catalog, RowMaker& rows);
 void index_list(const SystemCatalog& catalog, RowMaker& rows);
 void sequences(const SystemCatalog& catalog, RowMaker& rows);
 void sequence_list(const SystemCatalog& catalog, RowMaker& rows);

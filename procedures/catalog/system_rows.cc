@@ -41,11 +41,42 @@ std::string with_blanks(std::string text) {
   return text;
 }
 
+SystemTable define_table(const char* schema, const char* name, std::string_view columns,
+                         void (*rows)(const SystemCatalog&, RowMaker&)) {
+  static std::deque<std::string> texts;  // of default values
+  SystemTable table{schema, name, {}, {}, rows};
+  while (!columns.empty()) {
+    const size_t end = std::min(columns.find(' '), columns.size());
+    const std::string_view column = columns.substr(0, end);
+    columns.remove_prefix(std::min(end + 1, columns.size()));
+    const size_t colon = column.find(':');
+    const char kind = column[colon + 1];
+    const bool is_text = kind != 'o' && kind != 'O' && kind != 'b' && kind != 'z' && kind != 'f';
+    Type type{.kind = kind == 'b' ? TypeKind::kBoolean : TypeKind::kBigInt};
+    if (is_text) type = {.kind = TypeKind::kVarchar, .is_text = true};
+    if (kind == 'z') type = {.kind = TypeKind::kTimestamp, .is_zoned = true};
+    if (kind == 'f') type = {.kind = TypeKind::kReal};
+    if (kind == 'O') type = kOidType;
+    if (kind == 'n') type = kNameType;
+    if (kind == 'v') type = {.kind = TypeKind::kVarchar, .elements = TypeKind::kSmallInt};
+    if (kind == 'V') type = {.kind = TypeKind::kVarchar, .elements = TypeKind::kBigInt};
+    if (kind == 'w') type.elements = TypeKind::kBigInt;
+    if (kind == 'a') type.elements = TypeKind::kVarchar;
+    table.columns.push_back({std::string(column.substr(0, colon)), type});
+    Value& value = table.defaults.emplace_back();
+    if (column.size() <= colon + 2) continue;
+    const std::string initial(column.substr(colon + 3));
+    if (is_text) {
+      value = Value::of_text(texts.emplace_back(initial));
+    } else {
+      value = kind == 'b' ? Value::of_bool(initial == "t") : Value::of_int(std::stoll(initial));
+    }
+  }
+  return table;
+}
+
 namespace {
 
-// What follows a column's name: O: oid, o: number, b: boolean, t: text, n: a name, z: a time with its zone,
-// f: a real, v: a vector of numbers, V: one of oids, w: an array of numbers, a: of texts. After = its value
-// where no row says another; without it NULL.
 constexpr const char* kClass =
     "oid:O relname:n relnamespace:O=2200 reltype:O=0 reloftype:O=0 relowner:O=10 relam:O=0 relfilenode:O=0 "
     "reltablespace:O=0 relpages:o=0 reltuples:o=-1 relallvisible:o=0 reltoastrelid:O=0 relhasindex:b=f "
@@ -92,49 +123,11 @@ constexpr const char* kRole =
     "rolreplication:b=f "
     "rolconnlimit:o=-1 rolpassword:t rolvaliduntil:t rolbypassrls:b=f rolconfig:a oid:O=10";
 
-SystemTable define(const char* schema, const char* name, std::string_view columns,
-                   void (*rows)(const SystemCatalog&, RowMaker&) = nullptr) {
-  static std::deque<std::string> texts;  // of default values
-  SystemTable table{schema, name, {}, {}, rows};
-  while (!columns.empty()) {
-    const size_t end = std::min(columns.find(' '), columns.size());
-    const std::string_view column = columns.substr(0, end);
-    columns.remove_prefix(std::min(end + 1, columns.size()));
-    const size_t colon = column.find(':');
-    const char kind = column[colon + 1];
-    const bool is_text = kind != 'o' && kind != 'O' && kind != 'b' && kind != 'z' && kind != 'f';
-    Type type{.kind = kind == 'b' ? TypeKind::kBoolean : TypeKind::kBigInt};
-    if (is_text) type = {.kind = TypeKind::kVarchar, .is_text = true};
-    if (kind == 'z') type = {.kind = TypeKind::kTimestamp, .is_zoned = true};
-    if (kind == 'f') type = {.kind = TypeKind::kReal};
-    if (kind == 'O') type = kOidType;
-    if (kind == 'n') type = kNameType;
-    if (kind == 'v') type = {.kind = TypeKind::kVarchar, .elements = TypeKind::kSmallInt};
-    if (kind == 'V') type = {.kind = TypeKind::kVarchar, .elements = TypeKind::kBigInt};
-    if (kind == 'w') type.elements = TypeKind::kBigInt;
-    if (kind == 'a') type.elements = TypeKind::kVarchar;
-    table.columns.push_back({std::string(column.substr(0, colon)), type});
-    Value& value = table.defaults.emplace_back();
-    if (column.size() <= colon + 2) continue;
-    const std::string initial(column.substr(colon + 3));
-    if (is_text) {
-      value = Value::of_text(texts.emplace_back(initial));
-    } else {
-      value = kind == 'b' ? Value::of_bool(initial == "t") : Value::of_int(std::stoll(initial));
-    }
-  }
-  return table;
-}
-
 std::vector<SystemTable> define_all() {
   std::vector<SystemTable> tables;
   const auto add = [&](const char* name, const char* columns,
                        void (*rows)(const SystemCatalog&, RowMaker&) = nullptr) {
-    tables.push_back(define("pg_catalog", name, columns, rows));
-  };
-  const auto add_schema = [&](const char* name, const char* columns,
-                              void (*rows)(const SystemCatalog&, RowMaker&) = nullptr) {
-    tables.push_back(define("information_schema", name, columns, rows));
+    tables.push_back(define_table("pg_catalog", name, columns, rows));
   };
   add("pg_namespace", "oid:O nspname:n nspowner:O=10 nspacl:a", server_rows::namespaces);
   add("pg_class", kClass, relation_rows::classes);
@@ -263,10 +256,18 @@ std::vector<SystemTable> define_all() {
   add("pg_available_extensions", "name:t default_version:t installed_version:t comment:t");
   add("pg_replication_slots", "slot_name:t plugin:t slot_type:t datoid:o database:t temporary:b active:b");
   add("pg_file_settings", "sourcefile:t sourceline:o seqno:o name:t setting:t applied:b error:t");
-  add("pg_statio_all_tables",
-      "relid:O schemaname:n=public relname:n heap_blks_read:o heap_blks_hit:o idx_blks_read:o idx_blks_hit:o "
-      "toast_blks_read:o toast_blks_hit:o tidx_blks_read:o tidx_blks_hit:o",
-      relation_rows::counted_tables);
+  for (const char* const name : {"pg_stat_all_indexes", "pg_stat_user_indexes"}) {
+    add(name,
+        "relid:O indexrelid:O schemaname:n=public relname:n indexrelname:n idx_scan:o idx_tup_read:o "
+        "idx_tup_fetch:o",
+        relation_rows::counted_indexes);
+  }
+  for (const char* const name : {"pg_statio_all_tables", "pg_statio_user_tables"}) {
+    add(name,
+        "relid:O schemaname:n=public relname:n heap_blks_read:o heap_blks_hit:o idx_blks_read:o "
+        "idx_blks_hit:o toast_blks_read:o toast_blks_hit:o tidx_blks_read:o tidx_blks_hit:o",
+        relation_rows::counted_tables);
+  }
   for (const char* const name : {"pg_stat_all_tables", "pg_stat_user_tables"}) {
     add(name,
         "relid:O schemaname:n=public relname:n seq_scan:o seq_tup_read:o idx_scan:o idx_tup_fetch:o "
@@ -285,63 +286,7 @@ std::vector<SystemTable> define_all() {
       activity_rows::activities);
   add("pg_cursors", "name:t statement:t is_holdable:b is_binary:b is_scrollable:b");
 
-  add_schema("schemata",
-             "catalog_name:t schema_name:t schema_owner:t default_character_set_catalog:t "
-             "default_character_set_schema:t default_character_set_name:t sql_path:t",
-             information_schema_rows::schemata);
-  add_schema("tables",
-             "table_catalog:t table_schema:t=public table_name:t table_type:t=BASE_TABLE "
-             "self_referencing_column_name:t reference_generation:t user_defined_type_catalog:t "
-             "user_defined_type_schema:t user_defined_type_name:t is_insertable_into:t=YES is_typed:t=NO "
-             "commit_action:t",
-             information_schema_rows::tables);
-  add_schema("columns",
-             "table_catalog:t table_schema:t=public table_name:t column_name:t ordinal_position:o "
-             "column_default:t is_nullable:t data_type:t character_maximum_length:o "
-             "character_octet_length:o numeric_precision:o numeric_precision_radix:o numeric_scale:o "
-             "datetime_precision:o interval_type:t interval_precision:o character_set_catalog:t "
-             "character_set_schema:t character_set_name:t collation_catalog:t collation_schema:t "
-             "collation_name:t domain_catalog:t domain_schema:t domain_name:t udt_catalog:t "
-             "udt_schema:t=pg_catalog udt_name:t is_identity:t=NO identity_generation:t identity_start:t "
-             "identity_increment:t identity_maximum:t identity_minimum:t identity_cycle:t=NO "
-             "is_generated:t=NEVER generation_expression:t is_updatable:t=YES",
-             information_schema_rows::columns);
-  add_schema("table_constraints",
-             "constraint_catalog:t constraint_schema:t=public constraint_name:t table_catalog:t "
-             "table_schema:t=public table_name:t constraint_type:t is_deferrable:t=NO "
-             "initially_deferred:t=NO enforced:t=YES nulls_distinct:t",
-             constraint_rows::table_constraints);
-  add_schema("key_column_usage",
-             "constraint_catalog:t constraint_schema:t=public constraint_name:t table_catalog:t "
-             "table_schema:t=public table_name:t column_name:t ordinal_position:o "
-             "position_in_unique_constraint:o",
-             constraint_rows::key_columns);
-  add_schema("constraint_column_usage",
-             "table_catalog:t table_schema:t=public table_name:t column_name:t "
-             "constraint_catalog:t constraint_schema:t=public constraint_name:t",
-             constraint_rows::constraint_columns);
-  add_schema("referential_constraints",
-             "constraint_catalog:t constraint_schema:t=public constraint_name:t "
-             "unique_constraint_catalog:t unique_constraint_schema:t=public "
-             "unique_constraint_name:t match_option:t=NONE update_rule:t delete_rule:t",
-             constraint_rows::referential_constraints);
-  add_schema("check_constraints",
-             "constraint_catalog:t constraint_schema:t=public constraint_name:t check_clause:t",
-             constraint_rows::check_constraints);
-  add_schema("routines",
-             "specific_catalog:t specific_schema:t=public specific_name:t routine_catalog:t "
-             "routine_schema:t=public routine_name:t routine_type:t=PROCEDURE data_type:t "
-             "routine_body:t=EXTERNAL routine_definition:t external_language:t=PLPGSQL",
-             information_schema_rows::routines);
-  add_schema("views",
-             "table_catalog:t table_schema:t=public table_name:t view_definition:t check_option:t=NONE "
-             "is_updatable:t=NO is_insertable_into:t=NO is_trigger_updatable:t=NO is_trigger_deletable:t=NO "
-             "is_trigger_insertable_into:t=NO",
-             information_schema_rows::views);
-  add_schema("sequences",
-             "sequence_catalog:t sequence_schema:t sequence_name:t data_type:t numeric_precision:o "
-             "numeric_precision_radix:o numeric_scale:o start_value:t minimum_value:t maximum_value:t "
-             "increment:t cycle_option:t");
+  information_schema_rows::define_tables(tables);
   return tables;
 }
 
@@ -421,7 +366,7 @@ int64_t oids::of_system_table(uint32_t number) {
 const std::vector<SystemTable>& system_tables() {
   static const std::vector<SystemTable> tables = [] {
     std::vector<SystemTable> all = define_all();
-    // A blank, which parts the columns above, stands in two values.
+    // A blank, which parts the columns above, stands in three values.
     int64_t number = 12'000;
     for (SystemTable& table : all) {
       const auto* const known = std::ranges::find(kKnownNumbers, table.name, &KnownNumber::name);
@@ -434,6 +379,7 @@ const std::vector<SystemTable>& system_tables() {
       for (Value& value : table.defaults) {
         if (value.kind() != Value::Kind::kText) continue;
         if (value.as_text() == "BASE_TABLE") value = Value::of_text("BASE TABLE");
+        if (value.as_text() == "NO_PAD") value = Value::of_text("NO PAD");
         if (value.as_text() == "client_backend") value = Value::of_text("client backend");
       }
     }

@@ -54,6 +54,12 @@ struct SystemTable {
   size_t count_columns() const { return columns.size() - (has_system_column() ? 1 : 0); }
 };
 
+// `columns`: their names, each with a colon and a letter. O: oid, o: number, b: boolean, t: text, n: a name,
+// z: a time with its zone, f: a real, v: a vector of numbers, V: one of oids, w: an array of numbers, a: of
+// texts. After = its value where no row says another; without it NULL.
+SystemTable define_table(const char* schema, const char* name, std::string_view columns,
+                         void (*rows)(const SystemCatalog&, RowMaker&) = nullptr);
+
 // Returns all system tables. A table's number is its place here.
 const std::vector<SystemTable>& system_tables();
 

@@ -46,7 +46,20 @@ commented
   | CONSTRAINT name ON relation
   | IDENTIFIER VIEW? relation ;
 
-doBlock : DO doLanguage? DOLLAR_QUOTE block SEMICOLON? DOLLAR_QUOTE doLanguage? ;
+doBlock : DO doLanguage? DOLLAR_QUOTE (block | changeBlock) SEMICOLON? DOLLAR_QUOTE doLanguage? ;
+
+// A block with changes of the schema: each of its statements runs by itself.
+changeBlock : BEGIN changeStep* (EXCEPTION changeHandler+)? END ;
+
+changeHandler : WHEN exceptionCondition (OR exceptionCondition)* THEN changeStep* ;
+
+changeStep
+  : statement
+  | (definition | drop | truncate | comment) SEMICOLON
+  | changeBlock SEMICOLON
+  | IF changeBranch ((ELSIF | ELSEIF) changeBranch)* (ELSE otherwise+=changeStep*)? END IF SEMICOLON ;
+
+changeBranch : expression THEN changeStep* ;
 
 doLanguage : LANGUAGE (name | STRING) ;
 

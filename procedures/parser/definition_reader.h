@@ -2,6 +2,7 @@
 // to the parser.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,10 @@ class DefinitionReader {
 
  private:
   uint32_t count_parameters() const;
+
+  std::shared_ptr<const syntax::ChangeBlock> change_block(MnemeParser::ChangeBlockContext* context) const;
+  std::vector<syntax::ChangeStep> change_steps(
+      const std::vector<MnemeParser::ChangeStepContext*>& contexts) const;
 
   // Several for an ALTER TABLE of several actions.
   std::vector<syntax::Definition> definitions(MnemeParser::DefinitionContext* context);

@@ -369,6 +369,26 @@ enum class DefinitionKind { kTable, kIndex, kProcedure, kSequence, kView, kType 
 // What DROP names.
 enum class RoutineKind { kProcedure, kFunction, kAny };
 
+// A DO block with changes of the schema. Each of its statements is one of a session's, as text.
+struct ChangeBlock;
+
+struct ChangeStep {
+  std::string text;                          // the statement; of PL/pgSQL: a DO block of it
+  std::shared_ptr<const ChangeBlock> block;  // in the place of a statement
+  // IF, in the place of a statement: the first whose condition holds is taken.
+  std::vector<std::pair<std::string, std::vector<ChangeStep>>> branches;
+};
+
+struct ChangeHandler {
+  std::vector<std::string> sqlstates;  // as ExceptionHandler's
+  std::vector<ChangeStep> steps;
+};
+
+struct ChangeBlock {
+  std::vector<ChangeStep> steps;
+  std::vector<ChangeHandler> handlers;
+};
+
 // One statement of an SQL session.
 struct Command {
   enum class Kind {
@@ -385,7 +405,8 @@ struct Command {
     kSavepoint,
     kRelease,
     kRollBackTo,
-    kDo
+    kDo,
+    kDoChanges
   };
 
   Kind kind = Kind::kOperation;
@@ -394,6 +415,7 @@ struct Command {
   std::optional<Definition> definition;             // kCreate, kAlter, kComment
   std::vector<Definition> further;                  // kAlter: its other actions
   std::shared_ptr<const Procedure> block;           // kDo: of no name
+  std::shared_ptr<const ChangeBlock> changes;       // kDoChanges
   DefinitionKind altered = DefinitionKind::kTable;  // kAlter
   Name name;                                        // kCall: the procedure; of a savepoint
   std::vector<Expr> args;                           // kCall

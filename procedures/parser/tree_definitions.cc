@@ -132,8 +132,14 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
   } else if (auto* comment = context->comment()) {
     read_comment(comment, command);
   } else if (context->doBlock()) {
-    command.kind = syntax::Command::Kind::kDo;
-    command.block = read_do(context->doBlock(), tokens_);
+    const bool changes = context->doBlock()->changeBlock() != nullptr;
+    command.kind = changes ? syntax::Command::Kind::kDoChanges : syntax::Command::Kind::kDo;
+    check_do_language(context->doBlock());
+    if (changes) {
+      command.changes = change_block(context->doBlock()->changeBlock());
+    } else {
+      command.block = read_do(context->doBlock(), tokens_);
+    }
   } else if (auto* control = context->transactionControl()) {
     const bool begins = control->BEGIN() || control->START();
     read_modes(control->transactionMode(), command);
@@ -151,6 +157,36 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
     command.is_start = control->START() != nullptr;
   }
   return command;
+}
+
+std::shared_ptr<const syntax::ChangeBlock> DefinitionReader::change_block(
+    MnemeParser::ChangeBlockContext* context) const {
+  auto block = std::make_shared<syntax::ChangeBlock>();
+  block->steps = change_steps(context->changeStep());
+  for (auto* item : context->changeHandler()) {
+    block->handlers.push_back(
+        {read_conditions(item->exceptionCondition()), change_steps(item->changeStep())});
+  }
+  return block;
+}
+
+std::vector<syntax::ChangeStep> DefinitionReader::change_steps(
+    const std::vector<MnemeParser::ChangeStepContext*>& contexts) const {
+  std::vector<syntax::ChangeStep> steps;
+  for (auto* context : contexts) {
+    syntax::ChangeStep& step = steps.emplace_back();
+    if (context->changeBlock()) step.block = change_block(context->changeBlock());
+    for (auto* branch : context->changeBranch()) {
+      auto* condition = branch->expression();
+      step.branches.emplace_back(source_of(condition->getStart(), condition->getStop()),
+                                 change_steps(branch->changeStep()));
+    }
+    if (!context->otherwise.empty()) step.branches.emplace_back("true", change_steps(context->otherwise));
+    if (step.block || !step.branches.empty()) continue;
+    step.text = source_of(context->getStart(), context->getStop());
+    if (context->statement()) step.text = "DO $step$ BEGIN " + step.text + " END $step$";
+  }
+  return steps;
 }
 
 uint32_t DefinitionReader::count_parameters() const {

@@ -101,6 +101,10 @@ std::optional<syntax::Operation> read_operation(MnemeParser::CommandContext* con
 syntax::Operation read_merge(MnemeParser::MergeContext* context);
 // The INSERT, UPDATE or DELETE that a table of WITH is.
 syntax::Operation read_change_of_with(MnemeParser::CommonTableContext* context);
+// The SQLSTATEs of EXCEPTION WHEN; none for OTHERS.
+std::vector<std::string> read_conditions(
+    const std::vector<MnemeParser::ExceptionConditionContext*>& contexts);
+void check_do_language(MnemeParser::DoBlockContext* context);
 // The block of DO, as a procedure without parameters.
 std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* context,
                                                  antlr4::TokenStream& tokens);

@@ -339,13 +339,7 @@ syntax::Block StatementReader::block(MnemeParser::BlockContext* context) {
   for (auto* item : context->exceptionHandler()) {
     syntax::ExceptionHandler handler;
     handler.where = location(item);
-    bool others = false;
-    for (auto* condition : item->exceptionCondition()) {
-      const std::vector<std::string> sqlstates = read_condition(condition->IDENTIFIER(), condition->STRING());
-      others |= sqlstates.empty();
-      handler.sqlstates.insert(handler.sqlstates.end(), sqlstates.begin(), sqlstates.end());
-    }
-    if (others) handler.sqlstates.clear();
+    handler.sqlstates = read_conditions(item->exceptionCondition());
     handler.statements = statements(item->statements());
     result.handlers.push_back(std::move(handler));
   }
@@ -424,8 +418,18 @@ syntax::Block read_sql_body(MnemeParser::SqlBodyContext* context, antlr4::TokenS
   return StatementReader(&tokens).sql_body(context, has_result);
 }
 
-std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* context,
-                                                 antlr4::TokenStream& tokens) {
+std::vector<std::string> read_conditions(
+    const std::vector<MnemeParser::ExceptionConditionContext*>& contexts) {
+  std::vector<std::string> all;
+  for (auto* context : contexts) {
+    const std::vector<std::string> sqlstates = read_condition(context->IDENTIFIER(), context->STRING());
+    if (sqlstates.empty()) return {};
+    all.insert(all.end(), sqlstates.begin(), sqlstates.end());
+  }
+  return all;
+}
+
+void check_do_language(MnemeParser::DoBlockContext* context) {
   for (auto* written : context->doLanguage()) {
     const std::string language =
         written->STRING() ? read_string(written->STRING()) : lowered(written->name()->getText());
@@ -434,6 +438,10 @@ std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* co
                 "language \"{}\" does not exist for DO; it is plpgsql", language);
     }
   }
+}
+
+std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* context,
+                                                 antlr4::TokenStream& tokens) {
   auto procedure = std::make_shared<syntax::Procedure>();
   procedure->name = {"inline_code_block", location(context)};
   procedure->body = StatementReader(&tokens).block(context->block());

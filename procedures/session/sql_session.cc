@@ -118,6 +118,11 @@ StatementResult SqlSession::run(const syntax::Command& command, StopRequest* sto
 
 StatementResult SqlSession::run_text(const syntax::Command& command, StopRequest* stop) {
   using Kind = syntax::Command::Kind;
+  if (command.kind == Kind::kDoChanges) {
+    fail_block();
+    return StatementResult::failure(sqlstate::kNotSupported,
+                                    "a DO block changes no schema here: write each change by itself");
+  }
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)
     return durable(control(command));
   if (block_ == Block::kFailed) return in_failed_block();
@@ -150,11 +155,19 @@ StatementResult SqlSession::execute(const BoundStatement& statement, std::span<c
   return ending_where_it_throws([&] { return run_bound(statement, parameters, rows); });
 }
 
+// Locks count as changes.
+bool SqlSession::may_change(const BoundStatement& statement) const {
+  if (const BoundCall* call = statement.call(); call != nullptr)
+    return program_.procedure(call->callee).writes;
+  return !statement.is_read();
+}
+
 StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
                                       ResultSink& rows) {
   if (block_ == Block::kFailed) return in_failed_block();
   sequences_.set_read_only(is_read_only_);
   has_touched_rows_ |= statement.touches_rows();
+  has_changed_rows_ |= statement.touches_rows() && may_change(statement);
   has_read_rows_ |=
       statement.touches_rows() && (statement.with() != nullptr || !statement.command().operation ||
                                    statement.command().operation->kind != ir::OperationKind::kInsert);
@@ -276,7 +289,7 @@ StatementResult SqlSession::begin_block(bool read_only) {
     transaction_.begin();
     block_ = Block::kOpen;
     is_read_only_ = read_only;
-    has_touched_rows_ = has_read_rows_ = false;
+    has_touched_rows_ = has_changed_rows_ = has_read_rows_ = false;
   } else {
     result.warning = "there is already a transaction in progress";
   }

@@ -131,6 +131,8 @@ class SqlSession {
   Block block() const { return block_; }
   // Whether a statement of the block has looked at rows. While none has, the block may begin anew.
   bool has_touched_rows() const { return has_touched_rows_ || !savepoints_.empty(); }
+  // Whether one has changed rows, or locked them. While none has, nothing of the block has to be undone.
+  bool has_changed_rows() const { return has_changed_rows_ || !savepoints_.empty(); }
   // Whether one has read some: all but INSERT do. While none has, the block may be committed in parts, and
   // only ROLLBACK can tell.
   bool has_read_rows() const { return has_read_rows_ || !savepoints_.empty(); }
@@ -145,6 +147,7 @@ class SqlSession {
   template <typename Work>
   StatementResult ending_where_it_throws(Work&& work);
   StatementResult run_text(const syntax::Command& command, StopRequest* stop);
+  bool may_change(const BoundStatement& statement) const;
   StatementResult run_bound(const BoundStatement& statement, std::span<const Argument> parameters,
                             ResultSink& rows);
   StatementResult run_query(const BoundQuery& query, ir::OperationKind kind,
@@ -223,6 +226,7 @@ class SqlSession {
   Block block_ = Block::kNone;
   bool is_read_only_ = false;  // the block
   bool has_touched_rows_ = false;
+  bool has_changed_rows_ = false;
   bool has_read_rows_ = false;
   // The open block's savepoints, the newest one last. While there is one, a statement that fails leaves the
   // transaction open.

@@ -117,6 +117,8 @@ void LiveSession::leave() {
 
 StatementResult LiveSession::run(const std::string& text, StopRequest* stop) {
   const ParsedStatement parsed = parse_statement(text);
+  if (parsed.command && parsed.command->kind == syntax::Command::Kind::kDoChanges)
+    return run_changes(*parsed.command->changes, stop);
   if (parsed.command && parsed.command->changes_schema()) {
     if (is_read_only() && block() != SqlSession::Block::kFailed) {
       fail_block();
@@ -292,11 +294,12 @@ StatementResult LiveSession::change(const syntax::Command& command, const std::s
   if (block() == SqlSession::Block::kNone)
     return change_schema(working_, command, text, change_threads_, lock_timeout_);
   if (block() == SqlSession::Block::kFailed) return SqlSession::in_failed_block();
-  if (session_->has_touched_rows() && !change_commits_) {
+  if (session_->has_changed_rows() && !change_commits_) {
     session_->fail_block();
     StatementResult refused = StatementResult::failure(
         sqlstate::kActiveTransaction,
-        fmt::format("{} cannot run inside a transaction block behind statements on rows: commit them first",
+        fmt::format("{} cannot run inside a transaction block behind statements that change rows: "
+                    "commit them first",
                     tag_of_change(command)));
     refused.hint = fmt::format("With {} = on a change of the schema commits them itself.", kChangeCommits);
     return refused;
@@ -304,13 +307,15 @@ StatementResult LiveSession::change(const syntax::Command& command, const std::s
   return change_in_block(command, text);
 }
 
-// Another block takes the place of this one, behind the change. This one has done nothing, or is committed.
+// Another block takes the place of this one, behind the change. This one has done nothing, or is committed,
+// which says whether what it has read still stood.
 StatementResult LiveSession::change_in_block(const syntax::Command& command, const std::string& text) {
   syntax::Command again;
   again.kind = syntax::Command::Kind::kBegin;
   again.read_only = session_->is_read_only();
   syntax::Command end;
   const bool commits = session_->has_touched_rows();
+  const bool changed = session_->has_changed_rows();
   end.kind = commits ? syntax::Command::Kind::kCommit : syntax::Command::Kind::kRollBack;
   StatementResult ended = session_->control(end);
   if (!ended.ok()) {
@@ -329,7 +334,7 @@ StatementResult LiveSession::change_in_block(const syntax::Command& command, con
     session_->fail_block();
   } else {
     result.warning = fmt::format("{} takes effect at once{}: ROLLBACK does not undo it", result.tag,
-                                 commits ? ", and has committed what its block had done" : "");
+                                 changed ? ", and has committed what its block had done" : "");
   }
   return result;
 }

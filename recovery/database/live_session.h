@@ -101,6 +101,7 @@ class LiveSession {
                                                StopRequest* stop, std::chrono::milliseconds longest);
   // BEGIN, COMMIT and ROLLBACK.
   std::optional<StatementResult> control(const syntax::Command& command);
+  bool has_changed_rows() const { return session_ && session_->has_changed_rows(); }
   bool has_read_rows() const { return session_ && session_->has_read_rows(); }
   // Between two statements: the next one may come on another thread.
   void rest() {
@@ -109,7 +110,7 @@ class LiveSession {
   // What SqlSession::set_read_only() has, and for changes of the schema, too. It holds until the next call.
   void set_read_only(bool is_read_only) { read_only_ = is_read_only; }
   // Whether a change of the schema in a block commits what the block has done; else it is refused behind
-  // statements on rows.
+  // statements that change rows.
   void set_change_commits(bool commits) { change_commits_ = commits; }
   // For a statement that failed before it ran.
   void fail_block() {
@@ -120,6 +121,7 @@ class LiveSession {
 
  private:
   StatementResult change(const syntax::Command& command, const std::string& text);
+  StatementResult run_changes(const syntax::ChangeBlock& changes, StopRequest* stop);
   StatementResult change_in_block(const syntax::Command& command, const std::string& text);
   StatementResult create_from_query(const syntax::Command& command);
   StatementResult insert_from_query(const syntax::Name& table, const syntax::Operation& rows);

@@ -70,7 +70,7 @@ TEST_F(LiveSessionTest, AChangeThatIsRefusedStopsNobody) {
   LiveSession first(*working_, WorkerId{0}, 1);
   LiveSession second(*working_, WorkerId{1}, 1);
   must(first, "BEGIN");
-  must(first, "SELECT coins FROM purse");
+  must(first, "SELECT coins FROM purse FOR UPDATE");
   // By another thread: by the block's own it is refused for that.
   auto refused = std::async(std::launch::async,
                             [&] { return second.run("CREATE TABLE purse (id INT PRIMARY KEY)").sqlstate; });

@@ -392,6 +392,16 @@ TEST_F(ClientSessionTest, ChangesOfTheSchemaInBlocks) {
   EXPECT_THAT(told("DROP TABLE kept"), ElementsAre("E 25001", "Z E"));
   EXPECT_THAT(told("ROLLBACK"), ElementsAre("C ROLLBACK", "Z I"));
   EXPECT_THAT(told("SELECT n FROM kept"), ElementsAre("T n:23", "C SELECT 0", "Z I"));
+  // What has only read loses nothing.
+  EXPECT_THAT(told("BEGIN"), ElementsAre("C BEGIN", "Z T"));
+  EXPECT_THAT(told("SELECT n FROM kept"), ElementsAre("T n:23", "C SELECT 0", "Z T"));
+  EXPECT_THAT(told("ALTER TABLE kept ADD COLUMN m INT"), ElementsAre("N 25001", "C ALTER TABLE", "Z T"));
+  EXPECT_THAT(told("INSERT INTO kept VALUES (1, 2)"), ElementsAre("C INSERT 0 1", "Z T"));
+  EXPECT_THAT(told("COMMIT"), ElementsAre("C COMMIT", "Z I"));
+  EXPECT_THAT(told("BEGIN"), ElementsAre("C BEGIN", "Z T"));
+  EXPECT_THAT(told("SELECT n FROM kept FOR UPDATE"), ElementsAre("T n:23", "D 1", "C SELECT 1", "Z T"));
+  EXPECT_THAT(told("DROP TABLE kept"), ElementsAre("E 25001", "Z E"));
+  told("ROLLBACK");
 }
 
 TEST_F(ClientSessionTest, TablesAreEmptiedAndGetKeys) {

@@ -53,6 +53,12 @@ std::optional<std::string> read_value(Tokens& tokens) {
   return value;
 }
 
+std::string take_role(Tokens& tokens) {
+  const Token token = tokens.take();
+  if (token.kind == Token::Kind::kEnd || token.kind == Token::Kind::kMark) syntax_error(tokens);
+  return token.text;
+}
+
 void expect_end(const Tokens& tokens) {
   if (!tokens.at_end()) syntax_error(tokens);
 }
@@ -119,6 +125,10 @@ SetStatement read_set(Tokens& tokens) {
   } else if (tokens.take_word("names")) {
     set.name = "client_encoding";
     set.value = read_value(tokens);
+  } else if (tokens.take_word("role")) {
+    set.name = "role";
+    if (!tokens.take_word("to")) tokens.take_mark("=");
+    if (!tokens.take_word("default")) set.value = take_role(tokens);
   } else {
     set.name = take_name(tokens);
     if (!tokens.take_word("to") && !tokens.take_mark("=")) syntax_error(tokens);

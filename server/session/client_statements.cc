@@ -93,7 +93,8 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
                                           std::span<const uint8_t> scales, ResultSink& rows, bool alone,
                                           const std::optional<ExplainOptions>& options) {
   const syntax::Command& command = named.prepared->command();
-  if (command.changes_schema()) return change_schema(named.statement);
+  if (command.changes_schema() || command.kind == syntax::Command::Kind::kDoChanges)
+    return change_schema(named.statement);
   if (options && !options->analyze) return explain(named, *options, parameters, scales, rows);
   using Kind = syntax::Command::Kind;
   if (command.kind != Kind::kOperation && command.kind != Kind::kCall && command.kind != Kind::kDo)

@@ -132,6 +132,7 @@ const std::vector<Settings::Parameter>& Settings::parameters() {
       {kChangeCommits, "off", kBool},
       {kSettleTimeout, "0", kDuration},
       {kWaitForLsn, "0", kPlace},
+      {"role", "none", "*"},
       {"row_security", "off", kOff},
       {"search_path", "\"$user\", public", "*"},
       {"server_encoding", "UTF8", "", true},
@@ -211,6 +212,11 @@ StatementResult Settings::set(std::string_view name, const std::string& value, b
   if (parameter != nullptr && parameter->accepted.empty())
     return StatementResult::failure(sqlstate::kCantChangeParameter,
                                     fmt::format("parameter \"{}\" cannot be changed", parameter->name));
+  // A session has the role that its client said at the start, and no other.
+  if (key == "role" && value != "none" && value != values_["session_authorization"]) {
+    return StatementResult::failure(sqlstate::kInvalidParameter,
+                                    fmt::format("role \"{}\" does not exist", value));
+  }
   std::string stored = value;
   if (parameter != nullptr && parameter->accepted == kDuration) {
     const std::optional<uint64_t> duration = milliseconds_of(value);

@@ -188,7 +188,7 @@ class Sql(EndToEndTest):
             "42P13",
             "DROP PROCEDURE deposit first",
         )
-        self.refuse_statement(directory, "BEGIN; SELECT count(*) FROM account; DROP PROCEDURE deposit", "25001", "transaction block")
+        self.refuse_statement(directory, "BEGIN; SELECT branch FROM account FOR UPDATE; DROP PROCEDURE deposit", "25001", "transaction block")
         self.sql(directory, "--command", "CALL open_account(1, 1); CALL open_account(2, 1)")
         self.refuse_statement(
             directory, "CREATE UNIQUE INDEX one ON account (branch)", "23505", 'could not create unique index "one"'

@@ -1,0 +1,28 @@
+-- What information_schema says of tables, views, sequences and routines.
+CREATE TABLE is_a (id SERIAL PRIMARY KEY, name VARCHAR(30) NOT NULL UNIQUE, n NUMERIC(10, 2) DEFAULT 1.5 CHECK (n > 0), t TIMESTAMPTZ DEFAULT now());
+CREATE TABLE is_b (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, a_id INT REFERENCES is_a (id) ON DELETE CASCADE, d DATE, CONSTRAINT is_bu UNIQUE (a_id, d));
+CREATE VIEW is_v AS SELECT is_a.id, is_a.name, is_b.d FROM is_a JOIN is_b ON is_b.a_id = is_a.id;
+CREATE SEQUENCE is_s START 5 INCREMENT 2;
+CREATE TYPE is_mood AS ENUM ('x', 'y');
+CREATE TABLE is_e (m is_mood, j JSONB, u UUID, b BYTEA);
+CREATE FUNCTION is_f(x INT, is_mood) RETURNS INT LANGUAGE plpgsql AS $$ begin return x + 1; end $$;
+CREATE FUNCTION is_rows(x TEXT) RETURNS SETOF is_e LANGUAGE plpgsql AS $$ begin return query select * from is_e; end $$;
+CREATE PROCEDURE is_p(INOUT y NUMERIC, z TEXT) LANGUAGE plpgsql AS $$ begin y := y + 1; end $$;
+SELECT sequence_name, data_type, numeric_precision, numeric_precision_radix, numeric_scale, start_value, minimum_value, maximum_value, increment, cycle_option, sequence_schema FROM information_schema.sequences ORDER BY 1;
+SELECT column_name, data_type, udt_schema, udt_name, scope_name, maximum_cardinality, dtd_identifier, is_self_referencing, is_identity, is_generated FROM information_schema.columns WHERE table_name LIKE 'is\_%' ORDER BY table_name, ordinal_position;
+SELECT table_name, constraint_type, count(*) FROM information_schema.table_constraints WHERE table_schema = 'public' GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT check_clause FROM information_schema.check_constraints WHERE constraint_name LIKE '%not_null' AND constraint_schema = 'public' ORDER BY 1;
+SELECT constraint_name, table_name FROM information_schema.constraint_table_usage WHERE table_schema = 'public' ORDER BY 1;
+SELECT routine_name, routine_type, data_type, type_udt_name, dtd_identifier, routine_definition, is_null_call, parameter_style, security_type, schema_level_routine FROM information_schema.routines WHERE routine_schema = 'public' ORDER BY 1;
+SELECT regexp_replace(specific_name, '_[0-9]+$', ''), ordinal_position, parameter_mode, is_result, parameter_name, data_type, udt_schema, udt_name, numeric_precision, dtd_identifier FROM information_schema.parameters WHERE specific_schema = 'public' ORDER BY 1, 2;
+SELECT view_name, table_name FROM information_schema.view_table_usage WHERE view_schema = 'public' ORDER BY 1, 2;
+SELECT table_name, privilege_type, is_grantable, with_hierarchy FROM information_schema.table_privileges WHERE table_name IN ('is_a', 'is_v') ORDER BY 1, 2;
+SELECT count(*) FROM information_schema.role_table_grants WHERE table_schema = 'public' AND grantee = current_user;
+SELECT column_name, privilege_type, is_grantable FROM information_schema.column_privileges WHERE table_name = 'is_b' ORDER BY 1, 2;
+SELECT catalog_name = current_database() FROM information_schema.information_schema_catalog_name;
+SELECT count(*) FROM information_schema.enabled_roles WHERE role_name = current_user;
+SELECT character_set_name, character_repertoire FROM information_schema.character_sets;
+SELECT pad_attribute FROM information_schema.collations WHERE collation_name = 'C';
+SELECT (SELECT count(*) FROM information_schema.domains), (SELECT count(*) FROM information_schema.triggers), (SELECT count(*) FROM information_schema.foreign_tables), (SELECT count(*) FROM information_schema.element_types WHERE object_schema = 'public');
+SELECT relname, indexrelname, schemaname FROM pg_stat_user_indexes ORDER BY 1, 2;
+SELECT relname FROM pg_statio_user_tables ORDER BY 1;
