@@ -9,6 +9,7 @@
 
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/relation_rows.h"
+#include "procedures/catalog/view_text.h"
 #include "procedures/values/type_oids.h"
 
 namespace mneme::information_schema_rows {
@@ -151,6 +152,9 @@ void routines(const SystemCatalog& catalog, RowMaker& rows) {
         const Type& type = procedure.variables[result.variable.value].type;
         const auto [schema, name] = listed_name(type);
         rows.set("data_type", data_type(type)).set("type_udt_schema", schema).set("type_udt_name", name);
+      } else if (catalog.program().catalog.find_table(procedure.rows) != nullptr) {
+        rows.set("data_type", "USER-DEFINED").set("type_udt_schema", "public");
+        rows.set("type_udt_name", procedure.rows);
       } else {
         const std::string name = oids::formatted_type(oids::result_type(procedure), -1);
         rows.set("data_type", name).set("type_udt_schema", "pg_catalog").set("type_udt_name", name);
@@ -167,7 +171,8 @@ void parameters(const SystemCatalog& catalog, RowMaker& rows) {
       if (procedure.has_result && &parameter == &procedure.parameters.back()) break;
       const ir::Variable& variable = procedure.variables[parameter.variable.value];
       set_routine(catalog, rows, procedure);
-      rows.set("ordinal_position", ++number).set("dtd_identifier", std::to_string(number));
+      ++number;
+      rows.set("ordinal_position", number).set("dtd_identifier", std::to_string(number));
       rows.set("parameter_mode", parameter.out ? "OUT" : parameter.inout ? "INOUT" : "IN");
       if (!variable.name.empty()) rows.set("parameter_name", variable.name);
       const auto [schema, name] = listed_name(variable.type);

@@ -8,7 +8,7 @@ namespace mneme::information_schema_rows {
 
 // Each is the table of its name.
 // Appends the schema's tables.
-void define_tables(std::vector<SystemTable>& tables);
+void define_tables(std::vector<SystemTable>& all);
 
 void tables(const SystemCatalog& catalog, RowMaker& rows);
 void columns(const SystemCatalog& catalog, RowMaker& rows);

@@ -4,10 +4,10 @@
 
 namespace mneme::information_schema_rows {
 
-void define_tables(std::vector<SystemTable>& tables) {
+void define_tables(std::vector<SystemTable>& all) {
   const auto add = [&](const char* name, const char* columns,
                        void (*rows)(const SystemCatalog&, RowMaker&) = nullptr) {
-    tables.push_back(define_table("information_schema", name, columns, rows));
+    all.push_back(define_table("information_schema", name, columns, rows));
   };
   add("schemata",
       "catalog_name:t schema_name:t schema_owner:t default_character_set_catalog:t "

@@ -175,6 +175,8 @@ std::string formatted_type(int64_t type, int64_t modifier) {
       return "oidvector";
     case kVoidType:
       return "void";
+    case kRecordType:
+      return "record";
     default:
       break;
   }

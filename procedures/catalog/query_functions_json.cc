@@ -475,13 +475,13 @@ bool list_values(QueryArguments arguments, Arena& arena, Value& result, SqlError
 
 // ---- values in a json ----
 
-bool plain(QueryArguments arguments, Arena&, Value& result, SqlError&) {
+bool unquoted_text(QueryArguments arguments, Arena&, Value& result, SqlError&) {
   result = arguments[0].is_null() ? Value::of_text("null") : arguments[0];
   return true;
 }
 
 bool quoted_text(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  if (arguments[0].is_null()) return plain(arguments, arena, result, error);
+  if (arguments[0].is_null()) return unquoted_text(arguments, arena, result, error);
   return give_text(quoted_json(arguments[0].as_text()), arena, result);
 }
 
@@ -489,12 +489,13 @@ bool quoted_text(QueryArguments arguments, Arena& arena, Value& result, SqlError
 bool of_double_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   const bool is_word =
       !arguments[0].is_null() && arguments[0].as_text().find_first_of("Ny") != std::string_view::npos;
-  return is_word ? quoted_text(arguments, arena, result, error) : plain(arguments, arena, result, error);
+  return is_word ? quoted_text(arguments, arena, result, error)
+                 : unquoted_text(arguments, arena, result, error);
 }
 
 // 2024-02-29 12:30:00+00 is "2024-02-29T12:30:00+00:00".
 bool time_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  if (arguments[0].is_null()) return plain(arguments, arena, result, error);
+  if (arguments[0].is_null()) return unquoted_text(arguments, arena, result, error);
   std::string text(arguments[0].as_text());
   std::ranges::replace(text, ' ', 'T');
   if (text.ends_with("+00")) text += ":00";
@@ -508,7 +509,7 @@ bool name_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlErro
 }
 
 bool array_in_json(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
-  if (arguments[0].is_null()) return plain(arguments, arena, result, error);
+  if (arguments[0].is_null()) return unquoted_text(arguments, arena, result, error);
   ArrayElements elements;
   if (!read_steps(arguments[0], arena, elements, error)) return false;
   std::string text = "[";
@@ -572,7 +573,7 @@ constexpr QueryFunction kFunctionsOfJson[] = {
     {"json_strip_nulls", 1, 1, {types::kText}, types::kText, strip_json},
     {"jsonb_strip_nulls", 1, 1, {types::kText}, types::kText, strip_jsonb},
     {"jsonb_pretty", 1, 1, {types::kText}, types::kText, pretty},
-    {"mneme_json_plain", 1, 1, {types::kText}, types::kText, plain, false},
+    {"mneme_json_plain", 1, 1, {types::kText}, types::kText, unquoted_text, false},
     {"mneme_json_quoted", 1, 1, {types::kText}, types::kText, quoted_text, false},
     {"mneme_json_double", 1, 1, {types::kText}, types::kText, of_double_in_json, false},
     {"mneme_json_time", 1, 1, {types::kText}, types::kText, time_in_json, false},

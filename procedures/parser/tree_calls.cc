@@ -77,6 +77,11 @@ Expr read_call(MnemeParser::CallContext* context) {
     refuse_as(sqlstate::kUndefinedFunction, location(context), "function {}.{} does not exist",
               context->name()->getText(), expr.text);
   }
+  // The name that clients know from an extension.
+  if (expr.text == "uuid_generate_v4" && !is_quoted) {
+    expr.column_name = expr.text;
+    expr.text = "gen_random_uuid";
+  }
   expr.star = context->STAR() != nullptr;
   expr.distinct = context->DISTINCT() != nullptr;
   if (context->WHERE()) {

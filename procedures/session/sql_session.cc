@@ -159,6 +159,7 @@ StatementResult SqlSession::execute(const BoundStatement& statement, std::span<c
 bool SqlSession::may_change(const BoundStatement& statement) const {
   if (const BoundCall* call = statement.call(); call != nullptr)
     return program_.procedure(call->callee).writes;
+  if (const BoundBlock* block = statement.block(); block != nullptr) return block->procedure.writes;
   return !statement.is_read();
 }
 

@@ -7,6 +7,7 @@ CREATE TYPE is_mood AS ENUM ('x', 'y');
 CREATE TABLE is_e (m is_mood, j JSONB, u UUID, b BYTEA);
 CREATE FUNCTION is_f(x INT, is_mood) RETURNS INT LANGUAGE plpgsql AS $$ begin return x + 1; end $$;
 CREATE FUNCTION is_rows(x TEXT) RETURNS SETOF is_e LANGUAGE plpgsql AS $$ begin return query select * from is_e; end $$;
+CREATE FUNCTION is_void() RETURNS VOID LANGUAGE plpgsql AS $$ begin null; end $$;
 CREATE PROCEDURE is_p(INOUT y NUMERIC, z TEXT) LANGUAGE plpgsql AS $$ begin y := y + 1; end $$;
 SELECT sequence_name, data_type, numeric_precision, numeric_precision_radix, numeric_scale, start_value, minimum_value, maximum_value, increment, cycle_option, sequence_schema FROM information_schema.sequences ORDER BY 1;
 SELECT column_name, data_type, udt_schema, udt_name, scope_name, maximum_cardinality, dtd_identifier, is_self_referencing, is_identity, is_generated FROM information_schema.columns WHERE table_name LIKE 'is\_%' ORDER BY table_name, ordinal_position;
@@ -23,6 +24,6 @@ SELECT catalog_name = current_database() FROM information_schema.information_sch
 SELECT count(*) FROM information_schema.enabled_roles WHERE role_name = current_user;
 SELECT character_set_name, character_repertoire FROM information_schema.character_sets;
 SELECT pad_attribute FROM information_schema.collations WHERE collation_name = 'C';
-SELECT (SELECT count(*) FROM information_schema.domains), (SELECT count(*) FROM information_schema.triggers), (SELECT count(*) FROM information_schema.foreign_tables), (SELECT count(*) FROM information_schema.element_types WHERE object_schema = 'public');
-SELECT relname, indexrelname, schemaname FROM pg_stat_user_indexes ORDER BY 1, 2;
+SELECT (SELECT count(*) FROM information_schema.domains WHERE domain_schema = 'public'), (SELECT count(*) FROM information_schema.triggers), (SELECT count(*) FROM information_schema.foreign_tables), (SELECT count(*) FROM information_schema.element_types WHERE object_schema = 'public');
+SELECT relname, indexrelname, schemaname FROM pg_stat_user_indexes WHERE indexrelname NOT LIKE '%fkey_idx' ORDER BY 1, 2;
 SELECT relname FROM pg_statio_user_tables ORDER BY 1;
