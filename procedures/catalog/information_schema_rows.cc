@@ -41,6 +41,12 @@ std::string data_type(const Type& type) {
   return type.kind == TypeKind::kEnum ? "USER-DEFINED" : oids::formatted_type(oid_of(type), -1);
 }
 
+// SETOF name: that.
+std::string name_of_rows(const ir::Procedure& procedure) {
+  constexpr std::string_view kSetOf = "SETOF ";
+  return procedure.rows.starts_with(kSetOf) ? procedure.rows.substr(kSetOf.size()) : procedure.rows;
+}
+
 // Routines' types are told by their names alone.
 void set_routine(const SystemCatalog& catalog, RowMaker& rows, const ir::Procedure& procedure) {
   rows.set("specific_catalog", database_name(catalog));
@@ -152,9 +158,9 @@ void routines(const SystemCatalog& catalog, RowMaker& rows) {
         const Type& type = procedure.variables[result.variable.value].type;
         const auto [schema, name] = listed_name(type);
         rows.set("data_type", data_type(type)).set("type_udt_schema", schema).set("type_udt_name", name);
-      } else if (catalog.program().catalog.find_table(procedure.rows) != nullptr) {
+      } else if (catalog.program().catalog.find_table(name_of_rows(procedure)) != nullptr) {
         rows.set("data_type", "USER-DEFINED").set("type_udt_schema", "public");
-        rows.set("type_udt_name", procedure.rows);
+        rows.set("type_udt_name", name_of_rows(procedure));
       } else {
         const std::string name = oids::formatted_type(oids::result_type(procedure), -1);
         rows.set("data_type", name).set("type_udt_schema", "pg_catalog").set("type_udt_name", name);

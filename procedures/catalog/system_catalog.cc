@@ -85,6 +85,59 @@ std::vector<SystemCatalog::Setting> SystemCatalog::settings() const {
   return all;
 }
 
+namespace {
+
+// Each type is known by the name that pg_type has, and by the one that format_type() gives. An array's is its
+// element's with [] behind it, or _ before it.
+std::optional<int64_t> find_type(const Catalog& catalog, std::string name) {
+  if (const auto modifier = name.find('('); modifier != name.npos) {
+    const auto end = name.find(')', modifier);
+    if (end == name.npos) return std::nullopt;
+    name.erase(modifier, end + 1 - modifier);
+  }
+  const bool is_array = name.ends_with("[]") || name.starts_with('_');
+  if (is_array) {
+    name = name.starts_with('_') ? name.substr(1) : name.substr(0, name.size() - 2);
+    const std::optional<int64_t> element = find_type(catalog, name);
+    std::optional<Type> type = element ? type_of_oid(static_cast<uint32_t>(*element)) : std::nullopt;
+    if (const std::optional<Type> own = catalog.find_enum(name)) type = own;
+    if (!type || type->is_array) return std::nullopt;
+    type->is_array = true;
+    return oid_of(*type);
+  }
+  if (const std::optional<Type> own = catalog.find_enum(name)) return oid_of(*own);
+  for (const int64_t number : {16,  17,   18,   19,   20,   21,   23,   25,   26,   114,  700,
+                               701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1700, 2950, 3802}) {
+    if (oids::formatted_type(number, -1) == name) return number;
+  }
+  struct Alias {
+    std::string_view name;
+    int64_t number;
+  };
+  constexpr Alias kAliases[] = {{"trigger", oids::kTriggerType},
+                                {"void", oids::kVoidType},
+                                {"record", oids::kRecordType},
+                                {"int4", 23},
+                                {"int8", 20},
+                                {"int2", 21},
+                                {"int", 23},
+                                {"bool", 16},
+                                {"float8", 701},
+                                {"float4", 700},
+                                {"float", 701},
+                                {"bpchar", 1042},
+                                {"char", 1042},
+                                {"varchar", 1043},
+                                {"decimal", 1700},
+                                {"time", 1083},
+                                {"timestamp", 1114},
+                                {"timestamptz", 1184}};
+  const auto* const alias = std::ranges::find(kAliases, name, &Alias::name);
+  return alias == std::end(kAliases) ? std::nullopt : std::optional(alias->number);
+}
+
+}  // namespace
+
 std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const std::string& name) const {
   // The database's own name may stand in front of the schema's.
   const std::string database = session_text("current_database", "mneme");
@@ -127,33 +180,7 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
     return plain == session_text("current_user", "mneme") ? std::optional(oids::kOwner) : std::nullopt;
   }
   if (type != "regtype") return std::nullopt;
-  if (const std::optional<Type> own = program_.catalog.find_enum(plain)) return oid_of(*own);
-  for (const int64_t number :
-       {16, 18, 19, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1700}) {
-    if (oids::formatted_type(number, -1) == plain) return number;
-  }
-  struct Alias {
-    std::string_view name;
-    int64_t number;
-  };
-  constexpr Alias kAliases[] = {{"trigger", oids::kTriggerType},
-                                {"void", oids::kVoidType},
-                                {"record", oids::kRecordType},
-                                {"int4", 23},
-                                {"int8", 20},
-                                {"int2", 21},
-                                {"int", 23},
-                                {"bool", 16},
-                                {"float8", 701},
-                                {"float4", 700},
-                                {"bpchar", 1042},
-                                {"varchar", 1043},
-                                {"timestamp", 1114},
-                                {"timestamptz", 1184}};
-  for (const Alias& alias : kAliases) {
-    if (alias.name == plain) return alias.number;
-  }
-  return std::nullopt;
+  return find_type(program_.catalog, plain);
 }
 
 }  // namespace mneme
