@@ -18,9 +18,11 @@ int64_t schema_of(const SystemTable& table) {
   return table.schema == "pg_catalog" ? oids::kPgCatalog : oids::kInformationSchema;
 }
 
-// An index of a table's columns, other than a sequence's.
+// An index of a table's columns, other than a sequence's. PostgreSQL makes none for a foreign key: a client
+// that compares indexes with those of its own schema would want to drop it.
 bool is_listed(const Program& program, const IndexDefinition& index) {
-  return !index.columns.empty() && !is_sequence(program.catalog.table(index.table));
+  return !index.columns.empty() && index.origin != IndexOrigin::kForeignKey &&
+         !is_sequence(program.catalog.table(index.table));
 }
 
 const Type& type_of_sequence(const SequenceOptions& options) {

@@ -25,7 +25,7 @@ SELECT count(*) FROM information_schema.enabled_roles WHERE role_name = current_
 SELECT character_set_name, character_repertoire FROM information_schema.character_sets;
 SELECT pad_attribute FROM information_schema.collations WHERE collation_name = 'C';
 SELECT (SELECT count(*) FROM information_schema.domains WHERE domain_schema = 'public'), (SELECT count(*) FROM information_schema.triggers), (SELECT count(*) FROM information_schema.foreign_tables), (SELECT count(*) FROM information_schema.element_types WHERE object_schema = 'public');
-SELECT relname, indexrelname, schemaname FROM pg_stat_user_indexes WHERE indexrelname NOT LIKE '%fkey_idx' ORDER BY 1, 2;
+SELECT relname, indexrelname, schemaname FROM pg_stat_user_indexes ORDER BY 1, 2;
 SELECT relname FROM pg_statio_user_tables ORDER BY 1;
 SELECT 'jsonb'::regtype, '"pg_catalog"."jsonb"'::regtype, 'pg_catalog.int4'::regtype, '_int4'::regtype, 'int[]'::regtype, 'text[]'::regtype, 'varchar(10)'::regtype, 'uuid'::regtype::oid, 'bytea'::regtype, 'is_mood'::regtype, '"public"."is_mood"'::regtype, 'is_mood[]'::regtype, 'decimal'::regtype, 'numeric(4,2)'::regtype, 'interval'::regtype, 'time'::regtype, to_regtype('nothing'), to_regtype('int4[]')::oid;
 SELECT 'nothing'::regtype;
