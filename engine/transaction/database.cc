@@ -83,7 +83,8 @@ Database::Prepared Database::prepare(Catalog changed) {
 
 Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
                                                          FunctionRef<Value(const Column&)> value_of_added,
-                                                         FunctionRef<bool(const Converted&)> convert) {
+                                                         FunctionRef<bool(const Converted&)> convert,
+                                                         FunctionRef<bool(const Generated&)> generate) {
   for (Part& part : parts_) {
     if (part.remade == nullptr) continue;
     const TableDefinition& definition = part.made->definition();
@@ -94,9 +95,13 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
     // By column: its number in the former table, or its value.
     std::vector<std::optional<ColumnId>> former;
     std::vector<Value> added;
-    for (const Column& column : definition.columns) {
+    std::vector<ColumnId> generated;  // those that the former table lacks
+    for (uint32_t c = 0; c < definition.columns.size(); ++c) {
+      const Column& column = definition.columns[c];
       former.push_back(part.remade->definition().find_column(column.name));
-      added.push_back(former.back() ? Value::null() : value_of_added(column));
+      const bool is_made_of_row = !former.back() && column.is_generated();
+      if (is_made_of_row) generated.push_back(ColumnId{c});
+      added.push_back(former.back() || is_made_of_row ? Value::null() : value_of_added(column));
     }
     SlotCache cache;
     Copied copied{.table = definition.name};
@@ -111,6 +116,7 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
       }
       std::memset(copy->image(), 0, to.image_bytes());
       for (uint32_t c = 0; c < definition.columns.size(); ++c) {
+        if (!former[c] && definition.columns[c].is_generated()) continue;
         Value value = former[c] ? from.get(row->image(), *former[c]) : added[c];
         if (value.is_null() && !definition.columns[c].nullable) {
           copied.status = Copied::Status::kNull;
@@ -126,6 +132,19 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
           }
         }
         to.set(copy->image(), ColumnId{c}, value);
+      }
+      for (const ColumnId column : generated) {
+        Value value;
+        if (!generate({definition, column, to, copy->image(), value})) {
+          copied.status = Copied::Status::kNoValue;
+          return;
+        }
+        if (value.is_null() && !definition.column(column).nullable) {
+          copied.status = Copied::Status::kNull;
+          copied.column = definition.column(column).name;
+          return;
+        }
+        to.set(copy->image(), column, value);
       }
       copy->set_word(row->word());
     });
@@ -184,6 +203,11 @@ void Database::set_concurrency(const Concurrency& concurrency) {
   locks_ = std::make_unique<LockTable>();
   for (const std::unique_ptr<Worker>& worker : workers_)
     worker->lock_rows(*locks_, concurrency.early_lock_release);
+}
+
+LockTable& Database::claims() {
+  std::call_once(makes_claims_, [this] { claims_ = std::make_unique<LockTable>(); });
+  return *claims_;
 }
 
 std::vector<Database::TableMemory> Database::memory_by_table() const {

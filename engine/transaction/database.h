@@ -77,8 +77,9 @@ class Database {
     // Copies rows into the tables that were remade, before their indexes are filled. `restores`: indexes
     // are built, and free slots found, later (Table::restore). `value_of_added`: what the rows get in a
     // column that the former table lacks; called once for each. `convert` changes a value into one of the
-    // column's new type, or returns false. Fails on that, on a NULL in a column that is NOT NULL now, and for
-    // want of memory.
+    // column's new type, or returns false; `generate` makes the value of a generated column that the former
+    // table lacks. Fails where one of them does, on a NULL in a column that is NOT NULL now, and for want of
+    // memory.
     struct Copied {
       enum class Status : uint8_t { kDone, kNull, kNoValue, kNoMemory } status = Status::kDone;
       std::string table{};
@@ -89,8 +90,16 @@ class Database {
       const Type& to;
       Value& value;  // which is not NULL
     };
+    struct Generated {
+      const TableDefinition& table;
+      ColumnId column;
+      const RowLayout& layout;
+      const std::byte* image;  // with the values of all columns that are not generated
+      Value& value;
+    };
     Copied copy_rows(bool restores, FunctionRef<Value(const Column&)> value_of_added,
-                     FunctionRef<bool(const Converted&)> convert);
+                     FunctionRef<bool(const Converted&)> convert,
+                     FunctionRef<bool(const Generated&)> generate);
     // Returns the new indexes of tables that stay or were remade. The caller fills them before take().
     std::vector<NewIndex> new_indexes() const;
 
@@ -131,6 +140,8 @@ class Database {
 
   // Optimistic until this is called, which is before the first transaction.
   void set_concurrency(const Concurrency& concurrency);
+  // What optimistic transactions' SELECT ... FOR UPDATE have kept. Any thread.
+  LockTable& claims();
   // `log` must outlive the transactions.
   // `content`: what the records of transactions are to hold. `image`: of updated rows, where they hold rows.
   void attach_log(CommitLog& log, RecordContent content = RecordContent::kCommand,
@@ -167,6 +178,8 @@ class Database {
   std::vector<std::unique_ptr<IndexedTable>> tables_;
   std::vector<const TableIndex*> indexes_;  // by IndexId
   std::unique_ptr<LockTable> locks_;        // under two-phase locking
+  std::once_flag makes_claims_;
+  std::unique_ptr<LockTable> claims_;  // of optimistic transactions, once one asks for it (row_locks.h)
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<VersionKeeper> versions_;
   // Written by whoever opens the database (release), read by transactions that begin (acquire), which see

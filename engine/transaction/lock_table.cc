@@ -104,6 +104,24 @@ bool LockTable::acquire(RowLock& lock, LockMode mode) {
   return verdict == Verdict::kGrant;
 }
 
+bool LockTable::try_acquire(RowLock& lock, LockMode mode) {
+  DCHECK(mode > lock.mode);
+  Bucket& bucket = bucket_of(lock.row);
+  bucket.latch();
+  if (lock.mode == LockMode::kNone) bucket.link(lock);
+  lock.wanted = mode;
+  const bool is_free = bucket.judge(lock) == Verdict::kGrant;
+  lock.wanted = LockMode::kNone;
+  if (is_free) {
+    lock.mode = mode;
+    bucket.wake_ruled_out(lock);
+  } else if (lock.mode == LockMode::kNone) {
+    bucket.unlink(lock);
+  }
+  bucket.unlatch();
+  return is_free;
+}
+
 void LockTable::release(RowLock& lock) {
   Bucket& bucket = bucket_of(lock.row);
   bucket.latch();

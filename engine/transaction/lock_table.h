@@ -85,6 +85,9 @@ class LockTable {
   // Takes the lock, or makes the one that is held exclusive. False: its owner must die; the lock is what it
   // was. `lock` stays where it is until it is released.
   bool acquire(RowLock& lock, LockMode mode);
+  // The same for an owner that neither waits nor dies: false where another lock, or one that is waited for,
+  // is in the way.
+  bool try_acquire(RowLock& lock, LockMode mode);
   void release(RowLock& lock);
 
  private:

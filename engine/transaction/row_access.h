@@ -25,6 +25,7 @@ enum class AccessStatus : uint8_t {
   kConflict,      // another transaction is in the way; run this one again
   kDuplicateKey,  // insert, update: a unique key exists already
   kOutOfMemory,   // no room for another row or index node
+  kLocked,        // another transaction has the row locked, and the caller does not wait for it
 };
 
 // A row as the transaction sees it. `image` is consistent and stays valid and unchanged until the transaction
@@ -62,6 +63,23 @@ struct KeyRefusal {
 enum class Purpose : uint8_t {
   kRead,
   kChange,  // the caller means to update or erase what it finds, or was told to keep it FOR UPDATE
+  // As kChange. Where another transaction has the row locked, the caller gets kLocked, and waits for nothing.
+  kChangeNow,
+  // The caller looks for rows that nobody has locked, and asks lock_row() for each that it uses. What it only
+  // looked at counts as not read: nothing is locked for it, and nothing of it is validated. A row that is
+  // just being changed is passed over.
+  kPeek,
+};
+
+// SELECT ... FOR UPDATE and its kind, of one row that was found.
+enum class RowLockStrength : uint8_t {
+  kShared,     // FOR SHARE, FOR KEY SHARE
+  kExclusive,  // FOR UPDATE, FOR NO KEY UPDATE
+};
+enum class RowLockWait : uint8_t {
+  kWaits,
+  kNoWait,       // kLocked where another transaction has the row
+  kSkipsLocked,  // kAbsent where another transaction has it, or has changed it since it was found
 };
 
 class RowAccess {
@@ -84,6 +102,11 @@ class RowAccess {
                     FunctionRef<bool(const RowRef&)> visit, Purpose purpose = Purpose::kRead) {
     return scan_parts(index, range, direction, ImageParts::all(), purpose, visit);
   }
+
+  // Locks a row that find() or scan() has given, until the transaction ends, as far as others ask by
+  // lock_row(): with `wait` kWaits the purpose kChange was given, with kNoWait kChangeNow, with kSkipsLocked
+  // kPeek. An access without other transactions has nothing to lock.
+  virtual AccessStatus lock_row(const RowRef&, RowLockStrength, RowLockWait) { return AccessStatus::kOk; }
 
   // One value a column, in column order, already cast to the columns' types.
   virtual AccessStatus insert(TableId table, std::span<const Value> values) = 0;

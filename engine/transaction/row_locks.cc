@@ -12,20 +12,23 @@ void RowLocks::begin() {
   age_ = {monotonic_ns(), worker_};
 }
 
-bool RowLocks::lock(const Row& row, LockMode mode, CommitLog& log) {
+bool RowLocks::lock(const Row& row, LockMode mode, CommitLog& log, bool waits) {
+  const auto acquire = [&](RowLock& asked) {
+    return waits ? table_.acquire(asked, mode) : table_.try_acquire(asked, mode);
+  };
   const uint32_t index = lock_of_row_.find(&row);
   RowLock* lock = nullptr;
   if (index != PointerMap::kNone) {
     lock = locks_[index];
     // A row that we hold has not been written since.
     if (lock->mode >= mode) return true;
-    return table_.acquire(*lock, mode);
+    return acquire(*lock);
   }
   lock = new (arena_.allocate(sizeof(RowLock))) RowLock{&row, age_, &waiter_};
   // A lock that is held is noted, whether there is memory for that or not.
   lock_of_row_.make_room();
   if (locks_.size() == locks_.capacity()) locks_.reserve(2 * locks_.size() + 16);
-  if (!table_.acquire(*lock, mode)) return false;
+  if (!acquire(*lock)) return false;
   lock_of_row_.insert(&row, static_cast<uint32_t>(locks_.size()));
   locks_.push_back(lock);
   // If the log has failed nothing becomes durable: the commit reports it.

@@ -21,6 +21,10 @@
 //             locks go at once in either case, as in strict two-phase locking: no transaction can conclude
 //             anything from them that is not durable.
 // Invariants  locks are taken until the LSN is drawn, and none is released before.
+// Claims      Optimistic transactions have a RowLocks, too, on a table of its own: for rows that SELECT ... FOR
+//             UPDATE and its kind have kept (RowAccess::lock_row). They only tell other such statements which
+//             rows to leave out, or that NOWAIT fails. A write asks for none of them, so nothing that is
+//             right depends on them: versions decide at the commit, as for all optimistic transactions.
 // Threads     the worker's.
 // Waiting     lock(): for younger transactions, and for the device without early lock release.
 // Source      Johnson et al., "Aether" (VLDB'10), section 3; DeWitt et al., "Implementation Techniques for
@@ -48,10 +52,17 @@ class RowLocks {
   void begin();
 
   // False: the transaction must die. True: the row is locked in this mode, or already was in a stronger one.
-  bool lock(const Row& row, LockMode mode, CommitLog& log);
+  bool lock(const Row& row, LockMode mode, CommitLog& log) { return lock(row, mode, log, /*waits=*/true); }
+  // False: another transaction has the row, and this one goes on without it. Waits for the device, as lock()
+  // does.
+  bool try_lock(const Row& row, LockMode mode, CommitLog& log) {
+    return lock(row, mode, log, /*waits=*/false);
+  }
   void release_all();
 
  private:
+  bool lock(const Row& row, LockMode mode, CommitLog& log, bool waits);
+
   LockTable& table_;
   const WorkerId worker_;
   const bool early_release_;

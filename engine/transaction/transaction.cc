@@ -31,6 +31,8 @@ void Transaction::begin_again() {
 void Transaction::end() {
   // Before the epoch: a row's memory is not used again while anybody has it locked.
   if (locks_ != nullptr) locks_->release_all();
+  if (claims_ != nullptr) claims_->release_all();
+  claims_ = nullptr;
   worker_.leave();
   scratch_.clear();
   highest_seen_ = Lsn{};
@@ -53,16 +55,37 @@ WriteEntry* Transaction::own_write(const Row* row) {
     ref = {write->image, copy};
     return AccessStatus::kOk;
   }
-  if (!lock(row, purpose == Purpose::kRead ? LockMode::kShared : LockMode::kExclusive))
+  const bool peeks = purpose == Purpose::kPeek;
+  if (purpose == Purpose::kChangeNow && locks_ != nullptr) {
+    if (!locks_->try_lock(*row, LockMode::kExclusive, database_.log())) return AccessStatus::kLocked;
+  } else if (!peeks && !lock(row, purpose == Purpose::kRead ? LockMode::kShared : LockMode::kExclusive)) {
     return AccessStatus::kConflict;
+  }
   auto* copy =
       new (scratch_.arena.allocate(sizeof(Copy) + table.rows().image_bytes())) Copy{row, RowWord(), parts};
   const RowWord word = row->read(copy->image(), parts, table.rows().image_words());
-  if (word.is_locked()) return conflict(ConflictCause::kRead);
+  if (word.is_locked()) return peeks ? AccessStatus::kAbsent : conflict(ConflictCause::kRead);
   copy->version = word.version();
-  note_read(row, copy->version);
+  if (!peeks) note_read(row, copy->version);
   if (!word.is_live()) return AccessStatus::kAbsent;
   ref = {copy->image(), copy};
+  return AccessStatus::kOk;
+}
+
+// A row that was only peeked at is locked first, and then held against what was seen of it: from then on it
+// is as if it had been read.
+AccessStatus Transaction::lock_row(const RowRef& ref, RowLockStrength strength, RowLockWait wait) {
+  const auto& copy = *static_cast<const Copy*>(ref.handle);
+  if (const WriteEntry* write = own_write(copy.row); write != nullptr)
+    return write->is_erased ? AccessStatus::kAbsent : AccessStatus::kOk;
+  const LockMode mode = strength == RowLockStrength::kShared ? LockMode::kShared : LockMode::kExclusive;
+  const bool is_ours = kept_rows().try_lock(*copy.row, mode, database_.log());
+  if (wait == RowLockWait::kWaits) return AccessStatus::kOk;
+  if (!is_ours) return wait == RowLockWait::kNoWait ? AccessStatus::kLocked : AccessStatus::kAbsent;
+  if (wait == RowLockWait::kNoWait) return AccessStatus::kOk;
+  const RowWord word = copy.row->word();
+  if (word.is_locked() || word.version() != copy.version) return AccessStatus::kAbsent;
+  note_read(copy.row, copy.version);
   return AccessStatus::kOk;
 }
 
@@ -116,7 +139,8 @@ AccessStatus Transaction::find_parts(IndexId id, const IndexKey& key, ImageParts
   NodeVersion node;
   Row* row = index.index->find(key.words.data(), node);
   const AccessStatus status = row == nullptr ? AccessStatus::kAbsent : visit(table, row, parts, purpose, ref);
-  if (status == AccessStatus::kAbsent && !watch(node)) return conflict(ConflictCause::kNodeValidation);
+  if (status == AccessStatus::kAbsent && purpose != Purpose::kPeek && !watch(node))
+    return conflict(ConflictCause::kNodeValidation);
   return status;
 }
 
@@ -146,7 +170,7 @@ AccessStatus Transaction::scan_parts(IndexId id, const KeyRange& range, Directio
   IndexCursor cursor(entries.low.span(), entries.high.span(),
                      direction == Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
   while (index.index->next(cursor)) {
-    if (!watch(cursor.node)) return conflict(ConflictCause::kNodeValidation);
+    if (purpose != Purpose::kPeek && !watch(cursor.node)) return conflict(ConflictCause::kNodeValidation);
     const auto ask_for = [&](uint32_t i) {
       if (i < cursor.count) prefetch_row(table.rows(), cursor.rows[i], parts);
     };

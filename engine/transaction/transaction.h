@@ -86,6 +86,7 @@ class Transaction final : public RowAccess {
                           RowRef& row) override;
   AccessStatus scan_parts(IndexId index, const KeyRange& range, Direction direction, ImageParts parts,
                           Purpose purpose, FunctionRef<bool(const RowRef&)> visit) override;
+  AccessStatus lock_row(const RowRef& row, RowLockStrength strength, RowLockWait wait) override;
   AccessStatus insert(TableId table, std::span<const Value> values) override;
   std::byte* new_image(TableId table) override;
   AccessStatus insert_image(TableId table, std::byte* image) override;
@@ -180,6 +181,15 @@ class Transaction final : public RowAccess {
       highest_seen_ = std::max(highest_seen_, version.lsn());
     }
   }
+  // Where lock_row() keeps rows.
+  RowLocks& kept_rows() {
+    if (locks_ != nullptr) return *locks_;
+    if (claims_ == nullptr) {
+      claims_ = &worker_.claims(database_);
+      claims_->begin();
+    }
+    return *claims_;
+  }
   // False: the node has changed since it was first seen.
   bool watch(const NodeVersion& node);
   void apply_own_changes();
@@ -236,6 +246,7 @@ class Transaction final : public RowAccess {
   Worker& worker_;
   TransactionScratch& scratch_;  // the worker's
   RowLocks* locks_ = nullptr;    // the worker's, under two-phase locking
+  RowLocks* claims_ = nullptr;   // the worker's, without it, once this transaction has asked for a row
   AccessGate* gate_ = nullptr;   // the database's when this began
   bool running_ = false;
   Lsn highest_seen_;  // of versions that the read set doesn't hold

@@ -82,6 +82,34 @@ TEST_F(TransactionLockingTest, WhatIsFoundToBeChangedIsUnreadable) {
   EXPECT_EQ(find(b, 1), AccessStatus::kConflict);
 }
 
+TEST_F(TransactionLockingTest, ATransactionThatSkipsLockedRowsNeitherWaitsNorDies) {
+  begin_all();
+  EXPECT_EQ(find(a, 1, Purpose::kChange), AccessStatus::kOk);
+  const auto lock = [&](Transaction& x, int64_t id, RowLockStrength strength) {
+    RowRef row;
+    EXPECT_EQ(x.find(t.kById, t.id_key(id), row, Purpose::kPeek), AccessStatus::kOk);
+    return x.lock_row(row, strength, RowLockWait::kSkipsLocked);
+  };
+  EXPECT_EQ(lock(b, 1, RowLockStrength::kExclusive), AccessStatus::kAbsent);
+  EXPECT_EQ(lock(b, 1, RowLockStrength::kShared), AccessStatus::kAbsent);
+  EXPECT_EQ(lock(b, 2, RowLockStrength::kExclusive), AccessStatus::kOk);
+  EXPECT_EQ(lock(c, 2, RowLockStrength::kShared), AccessStatus::kAbsent);
+  EXPECT_EQ(find(c, 2, Purpose::kChangeNow), AccessStatus::kLocked);
+  EXPECT_EQ(lock(c, 3, RowLockStrength::kShared), AccessStatus::kOk);
+  EXPECT_EQ(lock(b, 3, RowLockStrength::kShared), AccessStatus::kOk);
+  b.abort();
+  EXPECT_EQ(lock(c, 2, RowLockStrength::kExclusive), AccessStatus::kOk);
+}
+
+TEST_F(TransactionLockingTest, ARowThatChangedSinceItWasPeekedAtIsSkipped) {
+  begin_all();
+  RowRef row;
+  EXPECT_EQ(b.find(t.kById, t.id_key(1), row, Purpose::kPeek), AccessStatus::kOk);
+  EXPECT_EQ(t.set(a, 1, t.kAmount, 60), AccessStatus::kOk) << "a peek locks nothing";
+  EXPECT_EQ(commit(a), CommitStatus::kCommitted);
+  EXPECT_EQ(b.lock_row(row, RowLockStrength::kExclusive, RowLockWait::kSkipsLocked), AccessStatus::kAbsent);
+}
+
 TEST_F(TransactionLockingTest, KeysOfRunningInsertsAreTaken) {
   begin_all();
   EXPECT_EQ(t.insert(a, 4, 10, 104, 70), AccessStatus::kOk);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/transaction/database.h"
+
 namespace mneme {
 
 namespace {
@@ -23,6 +25,12 @@ Worker::Worker(WorkerId id, EpochManager& epochs, std::span<const std::unique_pt
   }
   hints_.resize(indexes);
   scratch_.changes.reserve(kMostNodeChanges);
+}
+
+RowLocks& Worker::claims(Database& database) {
+  if (claims_ == nullptr)
+    claims_ = std::make_unique<RowLocks>(database.claims(), id_, /*early_release=*/true);
+  return *claims_;
 }
 
 void Worker::come_to_rest(const CommitLog& log) {

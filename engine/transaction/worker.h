@@ -28,6 +28,8 @@
 
 namespace mneme {
 
+class Database;
+
 class Worker {
  public:
   Worker(WorkerId id, EpochManager& epochs, std::span<const std::unique_ptr<IndexedTable>> tables);
@@ -57,6 +59,8 @@ class Worker {
   const TransactionScratch& scratch() const { return scratch_; }
   // nullptr without two-phase locking.
   RowLocks* row_locks() const { return locks_.get(); }
+  // Without two-phase locking: what its transactions keep for themselves. Nothing waits for the log here.
+  RowLocks& claims(Database& database);
   // Around a transaction: while it lasts, no slot is reused whose row it may have found.
   void enter() { epochs_.enter(id_); }
   void leave() { epochs_.leave(id_); }
@@ -132,7 +136,8 @@ class Worker {
   ConflictCounts conflicts_{};
 
   TransactionScratch scratch_;
-  std::unique_ptr<RowLocks> locks_;  // under two-phase locking
+  std::unique_ptr<RowLocks> locks_;   // under two-phase locking
+  std::unique_ptr<RowLocks> claims_;  // without it, once a transaction asks for it
 };
 
 }  // namespace mneme

@@ -142,6 +142,7 @@ OperationId OperationBinder::bind(const syntax::Operation& from, Use use,
   finish(to);
   to.for_update =
       from.for_update || to.kind == ir::OperationKind::kUpdate || to.kind == ir::OperationKind::kDelete;
+  to.keeps_rows = from.for_update.has_value() && to.kind == ir::OperationKind::kSelect;
   procedure_.writes |= to.kind != ir::OperationKind::kSelect;
   if (procedure_.by_chance.empty() && !to.by_chance.empty())
     procedure_.by_chance = fmt::format("line {}: {}", to.where.line, to.by_chance);
@@ -363,14 +364,15 @@ void OperationBinder::bind_columns_of_insert(const syntax::Operation& from, cons
     const Column& column = table.columns[i];
     const bool is_ignored = from.ignores_identities && column.identity != Identity::kNone;
     const bool is_given = given[i] != nullptr && given[i]->kind != syntax::ExprKind::kDefault && !is_ignored;
-    if (is_given && !from.gives_identities) check_not_generated(column, given[i]->where);
+    if (is_given) check_not_generated(column, given[i]->where, from.gives_identities);
     to.values.push_back(is_given ? binder.bind_for(*given[i], column.type, column.name)
                                  : bind_initial(column, from.where));
   }
 }
 
-void check_not_generated(const Column& column, ir::SourceLocation where) {
-  if (column.identity != Identity::kAlways) return;
+void check_not_generated(const Column& column, ir::SourceLocation where, bool gives_identities) {
+  const bool is_identity = column.identity == Identity::kAlways && !gives_identities;
+  if (!is_identity && !column.is_generated()) return;
   refuse_as(sqlstate::kGeneratedAlways, where, "cannot insert a non-DEFAULT value into column \"{}\"",
             column.name);
 }
@@ -410,7 +412,8 @@ void OperationBinder::bind_update(const syntax::Operation& from, ir::Operation& 
     }
     const Column& definition = table.column(*column);
     const bool is_default = from.values[i].kind == syntax::ExprKind::kDefault;
-    if (!is_default && !from.gives_identities && definition.identity == Identity::kAlways) {
+    const bool is_identity = definition.identity == Identity::kAlways && !from.gives_identities;
+    if (!is_default && is_identity) {
       refuse_as(sqlstate::kGeneratedAlways, from.columns[i].where,
                 "column \"{}\" can only be updated to DEFAULT", definition.name);
     }

@@ -13,6 +13,20 @@ RowFinder::RowFinder(RunState& state, const ir::Operation& operation, uint32_t s
       access_(operation.access[source]),
       codec_(state.schema.codec(access_.path.index)) {}
 
+Purpose RowFinder::purpose() const {
+  if (!operation_.for_update) return Purpose::kRead;
+  switch (operation_.lock_wait) {
+    case ir::LockWait::kWaits:
+      return Purpose::kChange;
+    case ir::LockWait::kNoWait:
+      return Purpose::kChangeNow;
+    case ir::LockWait::kSkipsLocked:
+      return Purpose::kPeek;
+  }
+  CHECK(false && "what becomes of a locked row");
+  return Purpose::kChange;
+}
+
 bool RowFinder::visit_all(bool backward, Visitor visit) {
   backward_ = backward;
   visit_ = &visit;
@@ -119,6 +133,8 @@ RowFinder::Next RowFinder::visit_row(const RowRef& row) {
     }
     if (!holds) return Next::kGoOn;
   }
+  if (operation_.keeps_rows)
+    (void)state_.rows->lock_row(row, RowLockStrength::kExclusive, RowLockWait::kWaits);
   if ((*visit_)(row)) return Next::kGoOn;
   return state_.outcome.completed() ? Next::kEnough : Next::kFailed;
 }

@@ -36,7 +36,7 @@ class RowFinder {
   Next visit_keys();
   Next visit_row(const RowRef& row);
   Next ended_with(AccessStatus status);
-  Purpose purpose() const { return operation_.for_update ? Purpose::kChange : Purpose::kRead; }
+  Purpose purpose() const;
 
   RunState& state_;
   const ir::Operation& operation_;

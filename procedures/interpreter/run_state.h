@@ -17,6 +17,8 @@
 
 namespace mneme {
 
+inline constexpr const char* kLockNotAvailable = "55P03";
+
 struct RunState {
   explicit RunState(const Schema& s) : schema(s), context(arena) {}
 
@@ -73,6 +75,9 @@ struct RunState {
       case AccessStatus::kDuplicateKey:
         (void)fail_duplicate_key(schema, operation, rows->refusal(), arena, context.error);
         return raise(operation.where);
+      case AccessStatus::kLocked:
+        return raise(operation.where, kLockNotAvailable, "could not obtain lock on row in relation \"{}\"",
+                     schema.catalog().table(operation.access.back().table).name);
       case AccessStatus::kOk:
       case AccessStatus::kAbsent:
         break;

@@ -273,6 +273,10 @@ struct TableAccess {
   std::vector<ColumnId> columns_read;  // predicate, key, ordering and result columns, sorted
 };
 
+// What SELECT ... FOR UPDATE and its kind do with a row that another transaction has locked: wait for it, fail
+// (NOWAIT), or leave it out (SKIP LOCKED).
+enum class LockWait : uint8_t { kWaits, kNoWait, kSkipsLocked };
+
 struct Operation {
   OperationId id;
   OperationKind kind = OperationKind::kSelect;
@@ -284,6 +288,11 @@ struct Operation {
   std::vector<TableAccess> access;
   // update, delete, select ... FOR UPDATE: the rows are found in order to be changed
   bool for_update = false;
+  LockWait lock_wait =
+      LockWait::kWaits;  // with for_update, of any query: what becomes of rows that others have
+  // select ... FOR UPDATE: others are to know which rows it keeps (RowAccess::lock_row). Machine code keeps
+  // none: its transaction is one call, and short.
+  bool keeps_rows = false;
   std::vector<ColumnId> columns_written;  // of access[0]; all of them for insert and delete, sorted
 
   // select: rows are filtered, ordered, cut, and put into the outputs' variables. With aggregates and no

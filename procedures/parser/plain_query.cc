@@ -32,6 +32,10 @@ std::optional<syntax::Operation> plain_select(const syntax::Operation& operation
   const bool nulls_placed = std::ranges::any_of(
       query.order, [](const syntax::OrderItem& item) { return item.nulls_first.has_value(); });
   if (query.with_ties) return std::nullopt;
+  // Those that do not wait lock the rows that they return, and no other: query_runner.h does that.
+  const bool waits = std::ranges::all_of(
+      query.locks, [](const syntax::LockClause& lock) { return lock.wait == ir::LockWait::kWaits; });
+  if (!waits) return std::nullopt;
   const bool has_groups = core.distinct || core.has_group || core.having;
   if ((has_groups && !with_groups) || nulls_placed || core.items.empty()) return std::nullopt;
   if (!core.distinct_on.empty() || core.grouping_sets.size() > 1) return std::nullopt;

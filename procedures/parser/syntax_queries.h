@@ -261,6 +261,15 @@ struct QueryPart {
   SourceLocation where;
 };
 
+// FOR UPDATE, NO KEY UPDATE, SHARE or KEY SHARE.
+struct LockClause {
+  SourceLocation where;
+  std::string_view words;  // "FOR NO KEY UPDATE"
+  ir::LockWait wait = ir::LockWait::kWaits;
+  bool is_shared = false;
+  std::vector<Name> tables;  // OF; none: all of FROM
+};
+
 struct Query {
   enum class Set { kUnion, kExcept, kIntersect };
   struct More {
@@ -284,8 +293,9 @@ struct Query {
   std::vector<OrderItem> order;
   std::optional<Expr> limit;
   std::optional<Expr> offset;
-  bool with_ties = false;  // FETCH FIRST ... WITH TIES
-  std::optional<SourceLocation> for_update;
+  bool with_ties = false;                    // FETCH FIRST ... WITH TIES
+  std::optional<SourceLocation> for_update;  // of the last of `locks`
+  std::vector<LockClause> locks;
 
   // Whether its own WITH changes rows.
   bool changes_in_with() const {
@@ -297,6 +307,7 @@ struct Query {
 struct OnConflict {
   SourceLocation where;
   std::vector<Name> columns;  // of the unique key that is meant
+  std::optional<Expr> rows;   // WHERE behind them: of the partial index that is meant
   Name constraint;            // or its name; neither: all unique keys
   bool updates = false;       // DO UPDATE; else DO NOTHING
   std::vector<Name> set_columns;

@@ -78,33 +78,69 @@ Sets read_grouping_sets(const std::vector<MnemeParser::GroupItemContext*>& items
   return sets;
 }
 
-syntax::SourceLocation read_lock(MnemeParser::ForUpdateContext* context,
-                                 const std::vector<std::string>& tables) {
+namespace {
+
+struct LockStrength {
+  std::vector<std::string_view> words;
+  std::string_view clause;
+  bool is_shared;
+};
+
+const LockStrength kLockStrengths[] = {
+    {{"update"}, "FOR UPDATE", false},
+    {{"no", "key", "update"}, "FOR NO KEY UPDATE", false},
+    {{"share"}, "FOR SHARE", true},
+    {{"key", "share"}, "FOR KEY SHARE", true},
+};
+
+[[noreturn]] void refuse_lock_word(antlr4::tree::ParseTree* at, MnemeParser::ForUpdateContext* context) {
+  if (auto* word = dynamic_cast<antlr4::tree::TerminalNode*>(at))
+    refuse_as(sqlstate::kSyntaxError, location(word->getSymbol()), "syntax error at or near \"{}\"",
+              word->getText());
+  refuse_as(sqlstate::kSyntaxError, location(context), "syntax error at or near \"{}\"", at->getText());
+}
+
+}  // namespace
+
+syntax::LockClause read_lock(MnemeParser::ForUpdateContext* context, const std::vector<std::string>& tables) {
+  const std::vector<antlr4::tree::ParseTree*>& parts = context->children;
   std::vector<std::string> words;
-  for (auto* child : context->children) words.push_back(lowered(child->getText()));
+  for (auto* part : parts) words.push_back(lowered(part->getText()));
   size_t at = 1;
-  if (context->KEY() && words[at] != "key") {
-    expect_word(context->IDENTIFIER(0), {"no"});
-    at += 3;
-  } else if (words[at] == "key") {
-    expect_word(context->IDENTIFIER(0), {"share"});
+  const auto begins = [&](const LockStrength& strength) {
+    return words.size() >= at + strength.words.size() &&
+           std::equal(strength.words.begin(), strength.words.end(),
+                      words.begin() + static_cast<ptrdiff_t>(at));
+  };
+  const auto* const strength = std::ranges::find_if(kLockStrengths, begins);
+  if (strength == std::end(kLockStrengths)) refuse_lock_word(parts[at], context);
+  syntax::LockClause lock;
+  lock.where = location(context);
+  lock.words = strength->clause;
+  lock.is_shared = strength->is_shared;
+  at += strength->words.size();
+  if (at < words.size() && words[at] == "of") {
+    do {
+      auto* name = at + 1 < parts.size() ? dynamic_cast<MnemeParser::NameContext*>(parts[at + 1]) : nullptr;
+      if (name == nullptr) refuse_lock_word(parts[at], context);
+      lock.tables.push_back(read_name(name));
+      at += 2;
+    } while (at < words.size() && words[at] == ",");
+  }
+  if (at < words.size() && words[at] == "nowait") {
+    lock.wait = ir::LockWait::kNoWait;
+    ++at;
+  } else if (at + 1 < words.size() && words[at] == "skip" && words[at + 1] == "locked") {
+    lock.wait = ir::LockWait::kSkipsLocked;
     at += 2;
-  } else {
-    if (!context->UPDATE()) expect_word(context->IDENTIFIER(0), {"share"});
-    at += 1;
   }
-  const bool waits = at == words.size() || words[at] == "of";
-  if (!waits || (!context->name().empty() && words.back() == "nowait")) {
-    refuse_as(sqlstate::kNotSupported, location(context),
-              "NOWAIT and SKIP LOCKED are not supported; FOR UPDATE alone is accepted");
-  }
-  for (auto* name : context->name()) {
-    const syntax::Name table = read_name(name);
+  if (at < words.size()) refuse_lock_word(parts[at], context);
+  for (const syntax::Name& table : lock.tables) {
     if (std::ranges::find(tables, table.text) != tables.end()) continue;
-    refuse_as(sqlstate::kUndefinedTable, table.where,
-              "relation \"{}\" in FOR UPDATE clause not found in FROM clause", table.text);
+    refuse_as(sqlstate::kUndefinedTable, table.where, "relation \"{}\" in {} clause not found in FROM clause",
+              table.text, lock.words);
   }
-  return location(context);
+  return lock;
 }
 
 }  // namespace mneme

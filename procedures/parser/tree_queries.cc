@@ -157,7 +157,8 @@ class QueryReader {
       if (query.first.select) {
         for (const FromItem& item : query.first.select->from) add_table_names(item, tables);
       }
-      query.for_update = read_lock(lock, tables);
+      query.locks.push_back(read_lock(lock, tables));
+      query.for_update = query.locks.back().where;
     }
   }
 

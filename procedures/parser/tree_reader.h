@@ -62,9 +62,8 @@ std::vector<syntax::Query::CommonTable> read_with(MnemeParser::WithContext* cont
 // The sets of GROUP BY, as PostgreSQL makes them of ROLLUP, CUBE and GROUPING SETS.
 std::vector<std::vector<syntax::Expr>> read_grouping_sets(
     const std::vector<MnemeParser::GroupItemContext*>& items, syntax::SourceLocation where);
-// FOR UPDATE or a weaker lock, of which all are FOR UPDATE here. `tables`: what OF may name.
-syntax::SourceLocation read_lock(MnemeParser::ForUpdateContext* context,
-                                 const std::vector<std::string>& tables);
+// FOR UPDATE or a weaker lock. `tables`: what OF may name.
+syntax::LockClause read_lock(MnemeParser::ForUpdateContext* context, const std::vector<std::string>& tables);
 syntax::FromItem read_table_item(MnemeParser::TableItemContext* context);
 std::vector<syntax::Expr> read_row(MnemeParser::InsertRowContext* context);
 // Adds the columns and their values to the operation's.

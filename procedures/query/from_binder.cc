@@ -128,6 +128,7 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan, Condition
   const syntax::Name& name = item.alias.empty() ? item.name : item.alias;
   if (scope_.has_source(name.text))
     refuse_as(sqlstate::kDuplicateAlias, item.where, "table name \"{}\" specified more than once", name.text);
+  if (item.kind != FromItem::Kind::kTable) check_locked_item(item);
   if (bind_derived_table(item, plan, conditions)) return;
   FromStep step;
   step.name = name.text;
@@ -242,6 +243,7 @@ void SelectBinder::bind_table(const FromItem& item, FromStep& step) {
     tables_.push_back({table->id, step.slots});
     std::vector<TableId>& read = binder_.bound_.tables;
     if (std::ranges::find(read, table->id) == read.end()) read.push_back(table->id);
+    add_handle(item, step);
     return;
   }
   const std::optional<uint32_t> provided =
@@ -301,11 +303,13 @@ void SelectBinder::bind_joins(const FromItem& item, FromPlan& plan, Conditions& 
       left_conditions = std::move(right_conditions);
     }
     step.kind = join.kind == JoinKind::kFull ? FromStep::Kind::kFull : FromStep::Kind::kLeft;
+    refuse_optional_rows(step);
     choose_path(step, false, std::move(on));
     left.steps.push_back(std::move(step));
     if (join.kind != JoinKind::kFull) continue;
     // Either side may have no row: what later joins ask of it is asked of the joined rows.
     for (Expr& condition : left_conditions) use_slots(condition);
+    for (const FromStep& each : left.steps) refuse_optional_rows(each);
     FromStep whole = as_group(std::move(left), std::move(left_conditions));
     left = FromPlan();
     left_conditions.clear();
@@ -585,7 +589,7 @@ void SelectBinder::want_columns(FromPlan& plan) {
   for (FromStep& step : plan.steps) {
     if (step.group) want_columns(*step.group);
     if (step.source != FromStep::Source::kTable) continue;
-    for (uint32_t i = 0; i < step.slots.count; ++i) {
+    for (uint32_t i = 0; i < step.slots.count - (step.gives_handle ? 1 : 0); ++i) {
       if (wanted_[step.slots.begin + i]) step.columns.push_back(ColumnId{i});
     }
   }

@@ -86,10 +86,20 @@ FromRunner::Next FromRunner::unmatched(size_t number) {
   return Next::kGoOn;
 }
 
-void FromRunner::fill(const FromStep& step, const std::byte* image) {
+namespace {
+
+// Of the row that the step has found; it lives as long as the transaction.
+Value handle_of(const RowRef& row) {
+  return Value::of_int(static_cast<int64_t>(reinterpret_cast<uintptr_t>(row.handle)));
+}
+
+}  // namespace
+
+void FromRunner::fill(const FromStep& step, const RowRef& row) {
   const RowLayout& layout = runner_.state_.schema.layout(step.lookup.access[1].table);
   for (const ColumnId column : step.columns)
-    frame_[step.slots.begin + column.value] = layout.get(image, column);
+    frame_[step.slots.begin + column.value] = layout.get(row.image, column);
+  if (step.gives_handle) frame_[step.slots.end() - 1] = handle_of(row);
 }
 
 void FromRunner::fill(const FromStep& step, std::span<const Value> row) {
@@ -104,7 +114,7 @@ FromRunner::Next FromRunner::read_table(size_t number, bool& any) {
   if (plan_.streams) {
     const bool ok = finder.visit_all(false, [&](const RowRef& row) {
       runner_.count(&step, &NodeRows::source);
-      fill(step, row.image);
+      fill(step, row);
       next = take(number, any);
       return next == Next::kGoOn;
     });
@@ -119,7 +129,7 @@ FromRunner::Next FromRunner::read_table(size_t number, bool& any) {
   if (!ok || !runner_.keep(state.found.size() * sizeof(RowRef))) return Next::kFailed;
   const size_t kept = state.found.size() * sizeof(RowRef);
   for (size_t i = 0; i < state.found.size() && next == Next::kGoOn; ++i) {
-    fill(step, state.found[i].image);
+    fill(step, state.found[i]);
     next = take(number, any);
   }
   runner_.kept_bytes_ -= kept;
@@ -216,6 +226,7 @@ bool FromRunner::make_table_rows(const FromStep& step, StepState& state) {
   RowFinder finder(runner_.state_, step.lookup, 1);
   return finder.visit_all(false, [&](const RowRef& row) {
     for (const ColumnId column : step.columns) state.row[column.value] = layout.get(row.image, column);
+    if (step.gives_handle) state.row.back() = handle_of(row);
     return runner_.keep_row(state.rows, state.row, /*copy_text=*/false);
   });
 }

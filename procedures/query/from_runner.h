@@ -51,7 +51,7 @@ class FromRunner {
   bool make_set(const FromStep::SetFunction& function, std::vector<Value>& values);
   bool index_rows(const FromStep& step, StepState& state);
   bool key_of(const std::vector<ir::Expr>& exprs, std::string& key, bool& has_null);
-  void fill(const FromStep& step, const std::byte* image);
+  void fill(const FromStep& step, const RowRef& row);
   void fill(const FromStep& step, std::span<const Value> row);
   Next ended() const;
 

@@ -155,9 +155,18 @@ std::unique_ptr<QueryPlan> QueryBinder::bind_query(const Query& query, RowScope*
               kMostNested, kMostParts);
   }
   if (query.for_update) {
-    refuse_as(sqlstate::kNotSupported, *query.for_update,
-              "FOR UPDATE is supported for a SELECT from one or two tables, without GROUP BY, UNION and the "
-              "like");
+    if (!query.more.empty()) refuse_lock(query.locks[0], "is not allowed with UNION/INTERSECT/EXCEPT");
+    if (query.first.query)
+      refuse_lock(query.locks[0], "behind a query in parentheses is not supported; write it inside of them");
+    if (!query.first.select) refuse_lock(query.locks[0], "cannot be applied to VALUES");
+    if (query.with_ties) {
+      const bool skips = std::ranges::any_of(query.locks, [](const syntax::LockClause& lock) {
+        return lock.wait == ir::LockWait::kSkipsLocked;
+      });
+      if (skips) refuse(query.where, "SKIP LOCKED and WITH TIES options cannot be used together");
+      refuse_lock(query.locks[0], "is not supported with WITH TIES");
+    }
+    bound_.locks_rows = true;
   }
   const size_t outer_tables = common_tables_.size();
   RowScope scope(names_, outer, sees_beside);

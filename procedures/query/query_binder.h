@@ -30,6 +30,9 @@
 
 namespace mneme::query {
 
+// 0A000, or where PostgreSQL has another reason, with the clause's own words before the sentence's rest.
+[[noreturn]] void refuse_lock(const syntax::LockClause& lock, std::string_view rest);
+
 class QueryBinder {
  public:
   // `provider` may be nullptr. The binder calls `note` with each part of an expression that is a

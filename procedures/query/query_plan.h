@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/schema/catalog.h"
+#include "engine/transaction/row_access.h"
 #include "procedures/binder/command_binder.h"
 #include "procedures/ir/ir.h"
 #include "procedures/ir/window_frame.h"
@@ -58,6 +59,8 @@ struct FromStep {
   // kTable: access[1] of an operation, whose path may use slots of the steps before it.
   ir::Operation lookup;
   bool is_lookup = false;  // some key column is fixed
+  // FOR UPDATE and its kind: the last slot is the found row's handle.
+  bool gives_handle = false;
   std::vector<ColumnId>
       columns;  // those that are wanted, with the table's numbers; slots.begin + number each
   std::unique_ptr<QueryPlan> query;
@@ -270,8 +273,18 @@ struct RecursionPlan {
   std::vector<ir::Expr> step_casts;
 };
 
+// FOR UPDATE and its kind, of one table: a row is locked once its place in the order has come, before LIMIT
+// counts it.
+struct RowLocking {
+  uint32_t output = 0;  // the row's handle; NULL: there is none
+  std::string table;    // as errors name it
+  RowLockStrength strength = RowLockStrength::kExclusive;
+  RowLockWait wait = RowLockWait::kWaits;
+};
+
 struct QueryPlan {
   std::vector<Column> columns;
+  std::vector<RowLocking> locks;
   // Exactly one of the four is there; `rows` is the plan of VALUES.
   std::unique_ptr<SelectPlan> select;
   std::unique_ptr<SetPlan> set;
@@ -323,6 +336,7 @@ struct BoundQueries {
   // Constant parts that raise, as PostgreSQL has them raise before it looks at any row.
   std::vector<ir::Expr> raising;
   std::vector<TableId> tables;  // of the database, those that it reads
+  bool locks_rows = false;      // by FOR UPDATE and its kind
   bool makes_rows = false;      // by functions, as many as their arguments say
 };
 

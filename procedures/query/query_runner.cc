@@ -120,6 +120,9 @@ bool QueryRunner::run_query(const QueryPlan& plan, Visitor visit) {
   if (!plan.sort.empty()) return run_sorted(plan, skip, take, visit);
   if (take == 0) return true;
   return run_body(plan, [&](std::span<const Value> row) {
+    bool is_ours = true;
+    if (!lock_rows(plan, row, is_ours)) return false;
+    if (!is_ours) return true;
     if (skip > 0) {
       --skip;
       return true;
@@ -127,6 +130,20 @@ bool QueryRunner::run_query(const QueryPlan& plan, Visitor visit) {
     count(&plan, &NodeRows::given);
     return visit(row.first(plan.columns.size())) && --take > 0;
   });
+}
+
+bool QueryRunner::lock_rows(const QueryPlan& plan, std::span<const Value> row, bool& is_ours) {
+  for (const RowLocking& lock : plan.locks) {
+    const Value& handle = row[lock.output];
+    if (handle.is_null()) continue;
+    const RowRef found{nullptr, reinterpret_cast<void*>(static_cast<uintptr_t>(handle.as_int()))};
+    const AccessStatus status = state_.rows->lock_row(found, lock.strength, lock.wait);
+    if (status == AccessStatus::kLocked)
+      return state_.raise({}, kLockNotAvailable, "could not obtain lock on row in relation \"{}\"",
+                          lock.table);
+    is_ours &= status == AccessStatus::kOk;
+  }
+  return true;
 }
 
 bool QueryRunner::run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take, Visitor visit) {
@@ -151,6 +168,9 @@ bool QueryRunner::run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take
         !comes_before(*first_of, row, *before))
       continue;
     before = row;
+    bool is_ours = true;
+    if (!plan.locks.empty() && take > 0 && !lock_rows(plan, row, is_ours)) return false;
+    if (!is_ours) continue;
     if (skip > 0) {
       --skip;
       count(&plan, &NodeRows::sorted);

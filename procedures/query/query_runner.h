@@ -97,6 +97,8 @@ class QueryRunner final : public QueryValues {
   [[nodiscard]] bool run_set(const SetPlan& plan, std::span<const Column> columns, Visitor visit);
   [[nodiscard]] bool run_recursion(const RecursionPlan& plan, std::span<const Column> columns, Visitor visit);
   [[nodiscard]] bool run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take, Visitor visit);
+  // Locks what FOR UPDATE and its kind are to lock of the row. `is_ours`: whether it may be used.
+  [[nodiscard]] bool lock_rows(const QueryPlan& plan, std::span<const Value> row, bool& is_ours);
   [[nodiscard]] bool count_of(const std::optional<ir::Expr>& expr, const char* sqlstate, const char* name,
                               std::optional<uint64_t>& count);
   [[nodiscard]] bool run_routine(const ir::Procedure& routine, std::span<const Value> args, Value& result);

@@ -159,6 +159,7 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   scope_.set_owner(this);
   Conditions conditions;
   FromPlan& from = select_->from;
+  if (ordered != nullptr) locks_ = ordered->locks;
   for (const syntax::FromItem& item : core.from) bind_from_item(item, from, conditions);
   const size_t queries_before = binder_.bound_.subqueries.size();
   if (core.condition) {
@@ -209,6 +210,10 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   if (reads_working_rows_ && !select_->aggregates.empty()) {
     refuse_as(sqlstate::kInvalidRecursion, core.where,
               "aggregate functions are not allowed in a recursive query's recursive term");
+  }
+  if (!locks_.empty()) {
+    check_locks(core, has_set_items);
+    plan->locks = lock_outputs();
   }
   if (!select_->window_functions.empty()) {
     if (has_set_items) {

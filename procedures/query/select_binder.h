@@ -100,6 +100,13 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   void bind_joins(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
   void bind_relation(const syntax::FromItem& item, FromPlan& plan, Conditions& conditions);
   void bind_table(const syntax::FromItem& item, FromStep& step);
+  // FOR UPDATE and its kind (row_locking.cc).
+  std::optional<RowLocking> locking_of(const syntax::FromItem& item) const;
+  void check_locked_item(const syntax::FromItem& item) const;
+  void add_handle(const syntax::FromItem& item, FromStep& step);
+  void refuse_optional_rows(const FromStep& step) const;
+  void check_locks(const syntax::SelectCore& core, bool has_set_items) const;
+  std::vector<RowLocking> lock_outputs();
   bool bind_view(const syntax::FromItem& item, FromStep& step);
   std::optional<syntax::Query> query_of_sequence(const syntax::FromItem& item) const;
   std::optional<syntax::Query> query_of_function(const syntax::FromItem& item) const;
@@ -198,6 +205,8 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   bool in_window_ = false;
   std::vector<std::pair<std::string, WindowParts>> named_windows_;
   std::string_view clause_ = "FROM";  // for errors
+  std::span<const syntax::LockClause> locks_;
+  std::vector<RowLocking> row_locks_;  // `output`: still a slot
   // The tables whose rows fill slots, for what a primary key decides.
   struct Table {
     TableId table;

@@ -45,7 +45,7 @@ class BoundStatement {
   // Returns whether it is an operation that changes nothing.
   bool is_read() const {
     return command_->operation && command_->operation->kind == ir::OperationKind::kSelect &&
-           !command_->operation->for_update && !call_ && !with_;
+           !command_->operation->for_update && !call_ && !with_ && !(select_ && select_->queries.locks_rows);
   }
 
   // Returns whether it looks at rows of the database's tables, or may.

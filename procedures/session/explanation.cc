@@ -101,6 +101,7 @@ class Explanation {
       node.properties.push_back("Sort Key: " + keys);
     }
     if (plan.select && !plan.select->distinct_on.empty()) node = over("Unique", std::move(node));
+    if (!plan.locks.empty()) node = over("Lock Rows", std::move(node));
     return plan.limit || plan.offset ? counted(over("Limit", std::move(node)), &plan, &NodeRows::given)
                                      : node;
   }

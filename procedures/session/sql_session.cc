@@ -184,7 +184,9 @@ StatementResult SqlSession::run_bound(const BoundStatement& statement, std::span
     result = is_read_only_ ? read_only_failure(statement.command().operation->kind, /*locks=*/false)
                            : run_with(statement, parameters, rows);
   } else if (statement.select() != nullptr) {
-    result = run_select(statement, parameters, rows);
+    const bool locks = is_read_only_ && !statement.is_read();
+    result = locks ? read_only_failure(statement.command().operation->kind)
+                   : run_select(statement, parameters, rows);
   } else if (statement.change() != nullptr) {
     result = is_read_only_ ? read_only_failure(statement.command().operation->kind)
                            : run_change(statement, parameters, rows);
