@@ -64,6 +64,14 @@ class SystemCatalog final : public query::ProvidedTables {
   void wish(Wish wish) const { wishes_.push_back(std::move(wish)); }
   std::vector<Wish> take_wishes() const { return std::exchange(wishes_, {}); }
 
+  // What pg_notify() asked for since the last take_notices(): the session sends it as its transaction commits.
+  struct Notice {
+    std::string channel;
+    std::string payload;
+  };
+  void notice(Notice notice) const { notices_.push_back(std::move(notice)); }
+  std::vector<Notice> take_notices() const { return std::exchange(notices_, {}); }
+
   // Whether pg_stat_activity was found here, by its name or out of a view.
   bool shows_activities() const { return shows_activities_; }
 
@@ -80,6 +88,7 @@ class SystemCatalog final : public query::ProvidedTables {
   const SessionValues* const session_;
   mutable bool shows_activities_ = false;
   mutable std::vector<Wish> wishes_;  // of the one session that runs the statement
+  mutable std::vector<Notice> notices_;
 };
 
 }  // namespace mneme

@@ -236,6 +236,15 @@ Value set_config(const SystemCatalog& catalog, Arguments arguments, Arena&) {
   return arguments[1];
 }
 
+// The session says what is wrong with them.
+Value notify(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  const auto text = [](const Value& value) {
+    return value.is_null() ? std::string() : std::string(value.as_text());
+  };
+  catalog.notice({text(arguments[0]), text(arguments[1])});
+  return Value::of_text("");
+}
+
 Value name_character(const SystemCatalog&, Arguments arguments, Arena& arena) {
   if (any_null(arguments)) return Value::null();
   const std::string_view name = arguments[0].as_text();
@@ -375,6 +384,7 @@ constexpr Definition kDefinitions[] = {
     // Nobody holds an advisory lock, as none can be taken.
     {"pg_advisory_unlock_all", 0, {}, 0, kString, no_text},
     {"set_config", 3, {kString, kString, kFlag}, 3, kString, set_config},
+    {"pg_notify", 2, {kString, kString}, 2, kString, notify},
     {"acldefault", 2, {kString, kNumber}, 2, kList, nothing},
     {"to_regclass", 1, {kString}, 1, kNumber, to_class},
     {"to_regtype", 1, {kString}, 1, kNumber, to_type},
@@ -404,7 +414,7 @@ std::optional<query::ProvidedTables::Function> SystemCatalog::find_function(cons
     const Definition& each = kDefinitions[i];
     if (each.name != name || arguments < each.least || arguments > each.most) continue;
     Function function{i, each.arguments, each.result};
-    function.is_volatile = each.call == set_config;
+    function.is_volatile = each.call == set_config || each.call == notify;
     return function;
   }
   for (size_t i = 0; i < count_query_functions(); ++i) {

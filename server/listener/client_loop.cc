@@ -70,6 +70,7 @@ void ClientLoop::take_messages() {
     client.arrived.clear();
     settle(each.client, client, each.step);
     if (each.step == ClientSession::Step::kWaits) advance(each.client, client);
+    deliver_notifications(each.client, client);  // which came while it was away
   }
 }
 
@@ -254,6 +255,16 @@ void ClientLoop::look_after(uint64_t now) {
   }
 }
 
+void ClientLoop::deliver_notifications(SocketId id, Client& client) {
+  if (client.is_away || client.is_gone || client.ends) return;
+  if (sockets_->unsent_bytes(id) + client.session.replies().bytes() > kMostUnsentBytes) return;
+  if (client.session.deliver_if_idle()) active_.insert(id);
+}
+
+void ClientLoop::deliver_notifications() {
+  for (auto& [id, client] : clients_) deliver_notifications(id, *client);
+}
+
 void ClientLoop::remove(SocketId id) {
   const auto found = clients_.find(id);
   const uint32_t number = found->second->id;
@@ -300,10 +311,12 @@ void ClientLoop::run() {
         }
       }
     }
+    if (has_notifications_.exchange(false, std::memory_order_relaxed)) deliver_notifications();
     const uint64_t now = monotonic_ns();
     if (now - looked_ns_ > static_cast<uint64_t>(std::chrono::nanoseconds(kLookInterval).count())) {
       looked_ns_ = now;
       look_after(now);
+      deliver_notifications();  // to those that have read what they had left
     }
     send_all();
     if (stops_ && clients_.empty()) return;

@@ -51,6 +51,11 @@ class ClientLoop {
   void wake() { sockets_->wake(); }
   enum class Stop : uint8_t { kNo, kGently, kNow };
   void stop(Stop how);
+  // Clients may have been notified of something.
+  void notify() {
+    has_notifications_.store(true, std::memory_order_relaxed);
+    wake();
+  }
   // Clients whose blocks are open end, but those that are away.
   void give_way() {
     gives_way_.store(true, std::memory_order_relaxed);
@@ -109,6 +114,9 @@ class ClientLoop {
   void end_all(std::string_view sqlstate, std::string_view message);
   void end(SocketId id, Client& client, std::string_view sqlstate, std::string_view message);
   void look_after(uint64_t now);
+  // Lets clients have what they have been notified of, but those that leave much unread.
+  void deliver_notifications();
+  void deliver_notifications(SocketId id, Client& client);
   void remove(SocketId id);
   std::chrono::nanoseconds longest_wait() const;
 
@@ -133,6 +141,7 @@ class ClientLoop {
   std::atomic<Stop> stop_{Stop::kNo};
   std::atomic<bool> has_failed_{false};
   std::atomic<bool> gives_way_{false};
+  std::atomic<bool> has_notifications_{false};
 };
 
 }  // namespace mneme

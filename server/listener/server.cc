@@ -35,7 +35,11 @@ uint32_t seats_of(const ServerOptions& options) {
 
 class Server::State final : public SessionHost {
  public:
-  State(EmbeddedDatabase& database, const ServerOptions& options) : database_(database), options_(options) {}
+  State(EmbeddedDatabase& database, const ServerOptions& options) : database_(database), options_(options) {
+    notifications().on_arrival([this] {
+      for (const auto& loop : loops_) loop->notify();
+    });
+  }
   ~State() override {
     for (const int descriptor : listening_) ::close(descriptor);
     if (wake_ >= 0) ::close(wake_);

@@ -56,6 +56,15 @@ void write_report(const Report& report, MessageWriter& out) {
   out.end();
 }
 
+void write_notification(uint32_t sender, std::string_view channel, std::string_view payload,
+                        MessageWriter& out) {
+  out.begin('A');
+  out.i32(sender);
+  out.text(channel);
+  out.text(payload);
+  out.end();
+}
+
 void write_parameter_status(std::string_view name, std::string_view value, MessageWriter& out) {
   out.begin('S');
   out.text(name);

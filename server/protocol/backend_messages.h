@@ -32,6 +32,9 @@ struct Report {
 // ErrorResponse, or NoticeResponse.
 void write_report(const Report& report, MessageWriter& out);
 void write_parameter_status(std::string_view name, std::string_view value, MessageWriter& out);
+// `sender`: the session's number, as BackendKeyData has it.
+void write_notification(uint32_t sender, std::string_view channel, std::string_view payload,
+                        MessageWriter& out);
 // 'I': idle, 'T': in a block, 'E': in one that has failed.
 void write_ready(char state, MessageWriter& out);
 void write_command_complete(std::string_view tag, MessageWriter& out);

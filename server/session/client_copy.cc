@@ -7,6 +7,7 @@
 #include "procedures/parser/written_names.h"
 #include "server/protocol/sqlstates.h"
 #include "server/session/client_session.h"
+#include "server/session/kept_values.h"
 #include "server/session/row_writer.h"
 
 namespace mneme {
@@ -78,9 +79,34 @@ Result<std::shared_ptr<const syntax::Command>> command_of(const std::string& tex
 
 }  // namespace
 
-ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
+// A COPY of a table has no generated columns.
+ClientSession::Ran ClientSession::choose_columns(CopyStatement& statement) {
+  if (!statement.query.empty()) return {};
+  KeptValues found;
+  Ran ran = run_own_query(fmt::format("SELECT attname, attgenerated = 's' FROM pg_catalog.pg_attribute WHERE "
+                                      "attrelid = {}::regclass AND attnum > 0 ORDER BY attnum",
+                                      written_string(statement.table)),
+                          found, /*alone=*/true);
+  if (ran.done != Done::kYes || !ran.result.ok()) return ran;
+  std::vector<std::string> stored;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const std::string name(found.row(i)[0].scalar.as_text());
+    if (!found.row(i)[1].scalar.as_bool()) {
+      stored.push_back(name);
+    } else if (std::ranges::find(statement.columns, name) != statement.columns.end()) {
+      return {Done::kYes,
+              StatementResult::failure("42P10", fmt::format("column \"{}\" is a generated column", name))};
+    }
+  }
+  if (statement.columns.empty() && stored.size() < found.size()) statement.columns = std::move(stored);
+  return {};
+}
+
+ClientSession::Ran ClientSession::copy_out(const CopyStatement& given) {
   if (waiting_ == Waiting::kNever) return {Done::kWork};
   if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
+  CopyStatement statement = given;
+  if (Ran chosen = choose_columns(statement); chosen.done != Done::kYes || !chosen.result.ok()) return chosen;
   StatementResult failure;
   const std::string list = statement.columns.empty() ? "*" : column_list(statement);
   const auto command = command_of(
@@ -135,7 +161,7 @@ ClientSession::Ran ClientSession::copy_out(const CopyStatement& statement) {
   return {Done::kYes, *std::move(result)};
 }
 
-ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, bool is_extended) {
+ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& given, bool is_extended) {
   if (seat_.block() == SqlSession::Block::kFailed) return {Done::kYes, SqlSession::in_failed_block()};
   if (!seat_.take()) return {Done::kRetry};
   if (settings_.is_read_only()) {
@@ -144,6 +170,8 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& statement, 
                                                  "cannot execute COPY FROM in a read-only transaction")};
   }
   seat_.session().set_read_only(false);
+  CopyStatement statement = given;
+  if (Ran chosen = choose_columns(statement); chosen.done != Done::kYes || !chosen.result.ok()) return chosen;
   StatementResult failure;
   // How many columns there are says a SELECT of them; then an INSERT of as many values is made.
   const std::string list = statement.columns.empty() ? "*" : column_list(statement);

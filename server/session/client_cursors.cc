@@ -283,18 +283,21 @@ void ClientSession::end_cursors(bool is_committed) {
   savepoints_.clear();
 }
 
-// ROLLBACK TO takes the cursors with it that were declared since.
+// ROLLBACK TO takes with it the cursors that were declared since, and what was notified.
 void ClientSession::follow_savepoint(const syntax::Command& command) {
   using Kind = syntax::Command::Kind;
   if (command.kind == Kind::kSavepoint) {
-    savepoints_.emplace_back(command.name.text, declared_cursors_);
+    savepoints_.push_back(
+        {command.name.text, declared_cursors_, notices_.messages.size(), notices_.listens.size()});
     return;
   }
   if (command.kind != Kind::kRelease && command.kind != Kind::kRollBackTo) return;
-  while (!savepoints_.empty() && savepoints_.back().first != command.name.text) savepoints_.pop_back();
+  while (!savepoints_.empty() && savepoints_.back().name != command.name.text) savepoints_.pop_back();
   if (savepoints_.empty()) return;
   if (command.kind == Kind::kRelease) return savepoints_.pop_back();
-  std::erase_if(cursors_, [&](const auto& each) { return each.second->number > savepoints_.back().second; });
+  const BlockSavepoint& last = savepoints_.back();
+  std::erase_if(cursors_, [&](const auto& each) { return each.second->number > last.cursors; });
+  cut_notifications(last.messages, last.listens);
 }
 
 ClientSession::Ran ClientSession::learn_same_columns(Named& named) {

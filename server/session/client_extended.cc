@@ -53,6 +53,8 @@ Result<std::shared_ptr<ClientSession::Named>> ClientSession::name_statement(std:
   }
   auto named = std::make_shared<Named>();
   named->statement = *std::move(read.statement);
+  constexpr std::string_view kNotify = "pg_notify";
+  named->may_notify = !std::ranges::search(text, kNotify, {}, ascii_lower).empty();
   const auto* cursor = std::get_if<CursorStatement>(&named->statement.what);
   const auto* advisory = std::get_if<AdvisoryStatement>(&named->statement.what);
   const ClientStatement& bound = cursor != nullptr && cursor->query       ? *cursor->query

@@ -44,6 +44,7 @@ ClientSession::ClientSession(SessionHost& host, uint32_t id, uint32_t secret, Cl
 ClientSession::~ClientSession() {
   seat_.give_back();
   host_.advisory_locks().end_session(id_);
+  host_.notifications().end_session(id_);
 }
 
 char ClientSession::state() const {
@@ -86,6 +87,7 @@ void ClientSession::end(std::string_view sqlstate, std::string_view message) {
   stage_ = Stage::kEnded;
   seat_.give_back();
   host_.advisory_locks().end_session(id_);
+  host_.notifications().end_session(id_);
 }
 
 ClientSession::Step ClientSession::refuse(std::string_view sqlstate, std::string_view message) {
@@ -133,6 +135,7 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
         stop_->begin();
         begin_statement();
       }
+      is_idle_ = false;
       done = handle(**next);
       if (done == Done::kYes || done == Done::kFailed) frames_.take();
     }
@@ -159,6 +162,8 @@ ClientSession::Step ClientSession::advance(Waiting waiting) {
 
 void ClientSession::write_ready(char state) {
   activity_->end(state);
+  if (state == 'I') deliver_notifications();
+  is_idle_ = true;
   MessageWriter writer = out();
   mneme::write_ready(state, writer);
 }

@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@
 #include "server/session/client_activity.h"
 #include "server/session/client_statement.h"
 #include "server/session/copy_text.h"
+#include "server/session/notifications.h"
 #include "server/session/reply_queue.h"
 #include "server/session/session_host.h"
 #include "server/session/settings.h"
@@ -77,6 +79,9 @@ class ClientSession {
   Step advance(Waiting waiting);
 
   ReplyQueue& replies() { return replies_; }
+  // Puts into the replies what others have notified the session of, if it is between two requests and outside
+  // of a block. Returns whether there was something.
+  bool deliver_if_idle() { return is_idle_ && !in_block() && deliver_notifications(); }
   // The connection ends for a reason that is not the client's: it is told, and its block is rolled back.
   void end(std::string_view sqlstate, std::string_view message);
   // Any thread: the statement that runs, or waits, is to fail, and no other is to begin. end() follows,
@@ -98,6 +103,7 @@ class ClientSession {
     ClientStatement statement;
     std::unique_ptr<PreparedStatement> prepared;  // of SQL
     std::vector<ResultColumn> columns;            // of what is not SQL
+    bool may_notify = false;                      // by pg_notify(), which it names
   };
   struct Portal {
     std::shared_ptr<Named> named;
@@ -220,6 +226,16 @@ class ClientSession {
   // Takes or gives up advisory locks.
   Ran run_advisory(Named& named, const AdvisoryStatement& statement, std::span<const Argument> parameters,
                    std::span<const uint8_t> scales, ResultSink& rows, bool alone);
+  Ran run_notify(const NotifyStatement& statement, bool alone);
+  void wish_to_notify(NotifyMessage message);
+  Notifications::Turn take_turn_to_notify();
+  StatementResult no_room_to_notify();
+  // What the transaction has asked for takes effect, as it is committed.
+  void send_notifications(const Notifications::Turn& turn, std::optional<Lsn> lsn);
+  void forget_notifications() { notices_ = {}; }
+  void cut_notifications(size_t messages, size_t listens);
+  StatementResult grant_notifications(const Named& named, StatementResult result);
+  bool deliver_notifications();
   Ran set_constraints(const ConstraintsStatement& statement, bool alone);
   Ran prepare_named(const PrepareStatement& statement);
   Ran execute_named(const ExecuteStatement& statement, ResultSink& rows, bool alone);
@@ -245,6 +261,7 @@ class ClientSession {
   // Makes the settings known to the functions and tables that tell of them.
   void share_settings();
   // What set_config() has asked for in the statement: each is set behind it, and fails it if it can't be.
+  static void forget_wishes(const Named& named);
   static std::vector<SystemCatalog::Wish> wishes_of(const Named& named);
   StatementResult grant_wishes(const Named& named, StatementResult result);
   StatementResult discard(const DiscardStatement& statement);
@@ -255,6 +272,7 @@ class ClientSession {
 
   Ran begin_copy_in(const CopyStatement& statement, bool is_extended);
   Ran copy_out(const CopyStatement& statement);
+  Ran choose_columns(CopyStatement& statement);
   Done copy_data(ByteSpan bytes);
   Done end_copy();
   Done copy_rows();
@@ -313,8 +331,22 @@ class ClientSession {
   std::map<std::string, std::shared_ptr<Portal>, std::less<>> portals_;
   std::map<std::string, std::shared_ptr<Cursor>, std::less<>> cursors_;
   uint64_t declared_cursors_ = 0;
-  // The block's savepoints, and how many cursors had been declared at each.
-  std::vector<std::pair<std::string, uint64_t>> savepoints_;
+  struct BlockSavepoint {
+    std::string name;
+    uint64_t cursors;  // that had been declared
+    size_t messages;   // of notices_
+    size_t listens;
+  };
+  std::vector<BlockSavepoint> savepoints_;  // of the block
+  // What the transaction asks for that takes effect with its commit.
+  struct Notices {
+    std::vector<NotifyMessage> messages;
+    std::set<NotifyMessage> known;  // the same
+    std::vector<NotifyStatement> listens;
+  };
+  Notices notices_;
+  std::shared_ptr<Notifications::Box> box_;  // once it has listened
+  bool is_idle_ = false;                     // since ReadyForQuery
 };
 
 }  // namespace mneme

@@ -10,6 +10,7 @@
 #include "server/session/client_advisory.h"
 #include "server/session/client_explain.h"
 #include "server/session/client_locks.h"
+#include "server/session/client_notify.h"
 #include "server/session/client_tokens.h"
 
 namespace mneme {
@@ -468,8 +469,7 @@ CursorStatement read_fetch(Tokens& tokens, CursorStatement::Kind kind) {
   return fetch;
 }
 
-constexpr std::string_view kIdle[] = {"vacuum",   "analyze", "checkpoint", "listen",
-                                      "unlisten", "reindex", "cluster"};
+constexpr std::string_view kIdle[] = {"vacuum", "analyze", "checkpoint", "reindex", "cluster"};
 
 // Returns nullopt where the statement is SQL's.
 std::optional<ClientStatement> read_own(std::string_view text) {
@@ -533,6 +533,8 @@ std::optional<ClientStatement> read_own(std::string_view text) {
       advisory->query = std::move(query);
     }
     statement.what = *std::move(advisory);
+  } else if (std::optional<NotifyStatement> notify = read_notify(tokens)) {
+    statement.what = *std::move(notify);
   } else if (std::optional<IdleStatement> owner = read_new_owner(tokens)) {
     statement.what = *std::move(owner);
   } else if (tokens.take_word("copy")) {

@@ -16,6 +16,7 @@
 
 #include "procedures/session/explanation.h"
 #include "procedures/session/sql_session.h"
+#include "server/session/notifications.h"
 
 namespace mneme {
 
@@ -49,7 +50,7 @@ struct CopyStatement {
   std::string query;                 // whose rows go out; empty: a table's
 };
 
-// One that has nothing to do here: VACUUM, ANALYZE, LISTEN ...
+// One that has nothing to do here: VACUUM, ANALYZE, CLUSTER ...
 struct IdleStatement {
   std::string tag;
   std::string warning = {};
@@ -114,13 +115,19 @@ struct AdvisoryStatement {
   const Type& result() const;
 };
 
+// LISTEN, UNLISTEN and NOTIFY.
+struct NotifyStatement {
+  enum class Verb { kNotify, kListen, kUnlisten, kUnlistenAll };
+  Verb verb = Verb::kNotify;
+  NotifyMessage message;  // its channel, of LISTEN and UNLISTEN
+};
+
 struct ClientStatement {
   std::string text;
   std::optional<ExplainOptions> explain;  // EXPLAIN: the command's plan is shown
   std::variant<std::monostate, std::shared_ptr<const syntax::Command>, SetStatement, DiscardStatement,
                CopyStatement, IdleStatement, PrepareStatement, ExecuteStatement, CursorStatement,
-               LockStatement, AdvisoryStatement,
-               ConstraintsStatement>
+               LockStatement, AdvisoryStatement, ConstraintsStatement, NotifyStatement>
       what;  // monostate: empty
 
   bool is_empty() const { return std::holds_alternative<std::monostate>(what); }

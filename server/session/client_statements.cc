@@ -66,6 +66,8 @@ ClientSession::Ran ClientSession::run(Named& named, std::span<const Argument> pa
     return checked(run_advisory(named, *advisory, parameters, scales, rows, alone));
   if (const auto* constraints = std::get_if<ConstraintsStatement>(&statement.what))
     return checked(set_constraints(*constraints, alone));
+  if (const auto* notify = std::get_if<NotifyStatement>(&statement.what))
+    return checked(run_notify(*notify, alone));
   rows.begin(named.columns);
   if (const auto* cursor = std::get_if<CursorStatement>(&statement.what)) {
     switch (cursor->kind) {
@@ -102,7 +104,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   if (waiting_ == Waiting::kNever && host_.statements_wait()) return {Done::kWork};
   if (waits_for_log()) return {Done::kRetry};
   if (conflicts_ > 0 && monotonic_ns() < next_attempt_ns_) return {Done::kRetry};
-  if (!alone) {
+  if (!alone || named.may_notify) {
     Ran begun = begin_implicit_block();
     if (begun.done != Done::kYes || !begun.result.ok()) return begun;
   }
@@ -116,7 +118,7 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   }
   seat_.session().set_read_only(settings_.is_read_only());
   settings_.runs_statement();
-  static_cast<void>(wishes_of(named));  // those of a try that was given up
+  forget_wishes(named);
   share_activities(named);
   const LockWaitMark mark(activity_->waits_for_lock());
   if (options) return explain(named, *options, parameters, scales, rows);
@@ -149,6 +151,14 @@ ClientSession::Ran ClientSession::run_sql(Named& named, std::span<const Argument
   return {Done::kYes, grant_wishes(named, *std::move(result))};
 }
 
+// Those of a try that was given up.
+void ClientSession::forget_wishes(const Named& named) {
+  const BoundStatement* bound = named.prepared->bound();
+  if (bound == nullptr || bound->system() == nullptr) return;
+  static_cast<void>(bound->system()->take_wishes());
+  static_cast<void>(bound->system()->take_notices());
+}
+
 std::vector<SystemCatalog::Wish> ClientSession::wishes_of(const Named& named) {
   const BoundStatement* bound = named.prepared->bound();
   if (bound == nullptr || bound->system() == nullptr) return {};
@@ -157,6 +167,7 @@ std::vector<SystemCatalog::Wish> ClientSession::wishes_of(const Named& named) {
 
 StatementResult ClientSession::grant_wishes(const Named& named, StatementResult result) {
   const std::vector<SystemCatalog::Wish> wishes = wishes_of(named);
+  result = grant_notifications(named, std::move(result));
   if (wishes.empty() || !result.ok()) return result;
   for (const SystemCatalog::Wish& wish : wishes) {
     if (wish.is_local && !in_block()) continue;  // its block has ended with it
@@ -199,6 +210,13 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command, std::o
   wanted.kind = command.kind;
   wanted.name = command.name;
   wanted.read_only = command.read_only;
+  Notifications::Turn turn;
+  StatementResult no_room;
+  if (command.kind == Kind::kCommit && before == SqlSession::Block::kOpen) {
+    turn = take_turn_to_notify();
+    no_room = no_room_to_notify();
+    if (!no_room.ok()) wanted.kind = Kind::kRollBack;
+  }
   std::optional<StatementResult> result = seat_.session().control(wanted);
   if (!result) return {Done::kRetry};
   if (is_implicit_) {
@@ -210,13 +228,17 @@ ClientSession::Ran ClientSession::control(const syntax::Command& command, std::o
   const SqlSession::Block after = seat_.block();
   if (before == SqlSession::Block::kNone && after == SqlSession::Block::kOpen)
     settings_.begin_block(command.isolation, read_only);
-  if (before != SqlSession::Block::kNone && after == SqlSession::Block::kNone)
-    after_block(result->ok() && result->tag == "COMMIT");
-  return {Done::kYes, *std::move(result)};
+  if (before != SqlSession::Block::kNone && after == SqlSession::Block::kNone) {
+    const bool is_committed = result->ok() && result->tag == "COMMIT";
+    if (is_committed) send_notifications(turn, result->lsn);
+    after_block(is_committed);
+  }
+  return {Done::kYes, no_room.ok() ? *std::move(result) : std::move(no_room)};
 }
 
 void ClientSession::after_block(bool is_committed) {
   settings_.end_block(is_committed);
+  forget_notifications();
   host_.advisory_locks().give_up_all(id_, AdvisoryLocks::Until::kEndOfBlock);
   share_settings();
   portals_.clear();
@@ -355,6 +377,7 @@ StatementResult ClientSession::discard(const DiscardStatement& statement) {
     statements_.clear();
     cursors_.clear();
     host_.advisory_locks().give_up_all(id_, AdvisoryLocks::Until::kGivenUp);
+    host_.notifications().unlisten_all(id_);
     settings_.reset_all();
     share_settings();
   }

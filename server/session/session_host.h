@@ -13,6 +13,7 @@
 #include "embedding/embedded_database.h"
 #include "procedures/catalog/session_activity.h"
 #include "server/session/advisory_locks.h"
+#include "server/session/notifications.h"
 #include "server/session/users.h"
 
 namespace mneme {
@@ -38,6 +39,8 @@ class SessionHost {
   virtual bool statements_wait() const { return false; }
   // The locks that the sessions take on numbers of their own.
   AdvisoryLocks& advisory_locks() { return advisory_locks_; }
+  // What they send each other by NOTIFY.
+  Notifications& notifications() { return notifications_; }
   // Returns nullptr where every client is taken for who it says it is.
   virtual const Users* users() const { return nullptr; }
   // The sessions, as pg_stat_activity shows them.
@@ -47,6 +50,7 @@ class SessionHost {
 
  private:
   AdvisoryLocks advisory_locks_;
+  Notifications notifications_;
 };
 
 // A seat that is given back at the end.

@@ -172,6 +172,11 @@ class Replies {
         session_ = in.u32();
         secret_ = in.u32();
         return line;
+      case 'A': {
+        line += " " + std::to_string(in.u32());
+        const std::string channel(in.text());
+        return line + " " + channel + " " + std::string(in.text());
+      }
       case 'C':
         return line + " " + std::string(in.text());
       case 'Z':
