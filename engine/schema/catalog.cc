@@ -306,6 +306,19 @@ void Catalog::rename_foreign_key(TableId id, std::string_view former, const std:
   });
 }
 
+void Catalog::set_generated(TableId id, ColumnId column, std::string expression) {
+  tables_.change(id.value, [&](TableDefinition& changed) {
+    changed.columns[column.value].generated = std::move(expression);
+  });
+}
+
+void Catalog::set_predicate(IndexId id, std::string predicate, bool unique_in_part) {
+  indexes_.change(id.value, [&](IndexDefinition& changed) {
+    changed.predicate = std::move(predicate);
+    changed.unique_in_part = unique_in_part;
+  });
+}
+
 void Catalog::set_condition(TableId id, std::string_view check, std::string condition) {
   tables_.change(id.value, [&](TableDefinition& changed) {
     std::ranges::find(changed.checks, check, &CheckConstraint::name)->condition = std::move(condition);

@@ -42,7 +42,11 @@ struct Column {
   // The sequence that is dropped with the column, as SERIAL's; empty: there is none.
   std::string sequence = {};
   Identity identity = Identity::kNone;
+  // Of GENERATED ALWAYS AS (...) STORED: what the column is of the row's others, as SQL; empty: a plain column.
+  // For the binder, as `initial` is: to the engine it is a column as any other.
+  std::string generated = {};
 
+  bool is_generated() const { return !generated.empty(); }
   bool operator==(const Column&) const = default;
 };
 
@@ -60,6 +64,12 @@ struct IndexDefinition {
   // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once
   // all procedures are known.
   bool ordered = false;
+  // Of CREATE INDEX ... WHERE: the rows that it is for, as SQL; empty: all. It has entries of all rows
+  // nevertheless, so that whatever is found by it is found without a look at the condition.
+  std::string predicate = {};
+  // With a predicate: no two of its rows have the same values in all columns. `unique` is false then: the
+  // binder sees to it, as it does to foreign keys.
+  bool unique_in_part = false;
 
   bool operator==(const IndexDefinition&) const = default;
 };
@@ -158,6 +168,8 @@ class Catalog {
   void set_owned(TableId table, ColumnId column, std::string sequence);
   void set_default(TableId table, ColumnId column, std::string initial);
   void set_identity(TableId table, ColumnId column, Identity identity);
+  void set_generated(TableId table, ColumnId column, std::string expression);
+  void set_predicate(IndexId index, std::string predicate, bool unique_in_part);
   // The rows are laid out anew. Both fail where a key would be too wide.
   Result<void> set_nullable(TableId table, ColumnId column, bool nullable);
   Result<void> set_type(TableId table, ColumnId column, const Type& type);

@@ -1,5 +1,6 @@
 // ALTER TABLE, ALTER INDEX and sequences into the catalog.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -8,6 +9,7 @@
 #include "procedures/binder/schema_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
+#include "procedures/parser/renamed_text.h"
 #include "procedures/parser/written_names.h"
 #include "procedures/typing/conversion.h"
 
@@ -37,6 +39,7 @@ void add_column(const syntax::Alteration& alteration, const TableDefinition& tab
   (void)initial_value(catalog, column, strings);
   if (const Result<ColumnId> made = catalog.add_column(id, column); !made)
     refuse(added.columns[0].name.where, "{}", made.error().message);
+  check_generated_columns(catalog.table(id), catalog);
   if (added.primary_key) {
     refuse_as(sqlstate::kNotSupported, added.primary_key->where,
               "ADD COLUMN with PRIMARY KEY is not supported; add the column, then the key");
@@ -62,6 +65,10 @@ void drop_column(const syntax::Name& name, const TableDefinition& table, Catalog
   for (const IndexId index : table.indexes) is_used |= contains_column(catalog.index(index).columns, column);
   for (const CheckConstraint& check : table.checks) is_used |= contains_column(check.columns, column);
   for (const ForeignKey& key : table.foreign_keys) is_used |= contains_column(key.columns, column);
+  const auto is_made_of_it = [&](const Column& each) { return names_column(each.generated, name.text); };
+  is_used |= std::ranges::any_of(table.columns, is_made_of_it);
+  for (const IndexId index : table.indexes)
+    is_used |= contains_column(columns_of_predicate(catalog.index(index), catalog), column);
   if (is_used) {
     refuse_as(sqlstate::kNotSupported, name.where,
               "column {} is part of a key, an index or a constraint of table {}, or its only column: "
@@ -90,6 +97,10 @@ void drop_constraint(const syntax::Name& name, const TableDefinition& table, Cat
 
 void set_default(const syntax::Alteration& alteration, const TableDefinition& table, Catalog& catalog) {
   const ColumnId column = column_of(table, alteration.changed);
+  if (table.column(column).is_generated()) {
+    refuse(alteration.changed.where, "column \"{}\" of relation \"{}\" is a generated column",
+           alteration.changed.text, table.name);
+  }
   if (alteration.initial) check_initial(catalog, *alteration.initial, table.column(column));
   catalog.set_default(table.id, column, alteration.initial_text);
 }
@@ -175,10 +186,31 @@ void check_references(const TableDefinition& table, const Catalog& catalog, ir::
   }
 }
 
+// Values that were made of others' would have to be made once more.
+void check_not_in_expression(const TableDefinition& table, ColumnId column, const syntax::Name& name,
+                             const Catalog& catalog) {
+  if (table.column(column).is_generated()) {
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "ALTER TYPE of a generated column is not supported; drop it, and add it with the other type");
+  }
+  for (const Column& each : table.columns) {
+    if (names_column(each.generated, name.text))
+      refuse_as(sqlstate::kNotSupported, name.where,
+                "cannot alter type of a column used by a generated column");
+  }
+  for (const IndexId index : table.indexes) {
+    if (!contains_column(columns_of_predicate(catalog.index(index), catalog), column)) continue;
+    refuse_as(sqlstate::kNotSupported, name.where,
+              "ALTER TYPE of a column in the condition of index {} is not supported; drop the index first",
+              catalog.index(index).name);
+  }
+}
+
 void set_type(const syntax::Alteration& alteration, const TableDefinition& table, Catalog& catalog) {
   const TableId id = table.id;
   const ColumnId column = column_of(table, alteration.changed);
   const Type former = table.column(column).type;
+  check_not_in_expression(table, column, alteration.changed, catalog);
   syntax::ColumnDefinition definition{alteration.changed, alteration.type};
   Column changed = bind_column(definition, table.name, catalog);
   changed.initial = table.column(column).initial;
@@ -229,67 +261,19 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
   check_references(catalog.table(id), catalog, alteration.changed.where);
 }
 
-// Where the reference's last name begins in the text; its qualifier begins at `at`.
-size_t begin_of_name(std::string_view text, size_t at) {
-  const auto skip = [&](auto&& is_part) {
-    while (at < text.size() && is_part(text[at])) ++at;
-  };
-  at = end_of_written_name(text, at);
-  skip(is_ascii_blank);
-  skip([](char c) { return c == '.'; });
-  skip(is_ascii_blank);
-  return at;
+// Gives generated columns and indexes' conditions the names that are now.
+void rename_in_expressions(TableId id, Catalog& catalog,
+                           const std::function<std::string(const std::string&)>& renamed) {
+  const TableDefinition table = catalog.table(id);
+  for (uint32_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].is_generated())
+      catalog.set_generated(id, ColumnId{c}, renamed(table.columns[c].generated));
+  }
+  for (const IndexId each : table.indexes) {
+    const IndexDefinition index = catalog.index(each);
+    if (!index.predicate.empty()) catalog.set_predicate(each, renamed(index.predicate), index.unique_in_part);
+  }
 }
-
-// Returns the condition with other names for a column or the table, which its references are qualified by.
-class Renamer {
- public:
-  explicit Renamer(const std::string& condition) : text_(condition) {
-    size_t begin = 0;
-    do {
-      lines_.push_back(begin);
-      begin = text_.find('\n', begin) + 1;
-    } while (begin != 0);
-    look_at(parse_expression(text_));
-  }
-
-  std::string column(const std::string& former, const std::string& name) {
-    for (const syntax::Expr& each : references_) {
-      if (each.text != former) continue;
-      const size_t at = offset(each);
-      edits_[each.qualifier.empty() ? at : begin_of_name(text_, at)] = written_name(name);
-    }
-    return edited();
-  }
-  std::string table(const std::string& former, const std::string& name) {
-    for (const syntax::Expr& each : references_) {
-      if (each.qualifier == former) edits_[offset(each)] = written_name(name);
-    }
-    return edited();
-  }
-
- private:
-  void look_at(const syntax::Expr& expr) {
-    if (expr.kind == syntax::ExprKind::kReference) references_.push_back(expr);
-    for (const syntax::Expr& each : expr.args) look_at(each);
-  }
-  size_t offset(const syntax::Expr& expr) const {
-    return lines_[expr.where.line - 1] + expr.where.column - 1;
-  }
-  std::string edited() {
-    std::string text = text_;
-    for (auto edit = edits_.rbegin(); edit != edits_.rend(); ++edit) {
-      const size_t end = end_of_written_name(text, edit->first);
-      text.replace(edit->first, end - edit->first, edit->second);
-    }
-    return text;
-  }
-
-  const std::string text_;
-  std::vector<size_t> lines_;
-  std::vector<syntax::Expr> references_;
-  std::map<size_t, std::string> edits_;
-};
 
 void rename_column(const syntax::Alteration& alteration, const TableDefinition& table, Catalog& catalog) {
   const TableId id = table.id;
@@ -300,11 +284,14 @@ void rename_column(const syntax::Alteration& alteration, const TableDefinition& 
               "column \"{}\" of relation \"{}\" already exists", name, table.name);
   }
   const std::vector<CheckConstraint> checks = table.checks;
+  const std::string& former = alteration.changed.text;
   catalog.rename_column(id, column, name);
   for (const CheckConstraint& check : checks) {
     if (contains_column(check.columns, column))
-      catalog.set_condition(id, check.name, Renamer(check.condition).column(alteration.changed.text, name));
+      catalog.set_condition(id, check.name, with_column_renamed(check.condition, former, name));
   }
+  rename_in_expressions(id, catalog,
+                        [&](const std::string& text) { return with_column_renamed(text, former, name); });
 }
 
 void rename_constraint(const syntax::Alteration& alteration, const TableDefinition& table, Catalog& catalog) {
@@ -355,7 +342,9 @@ void rename_relation(const syntax::Alteration& alteration, Catalog& catalog) {
   const std::vector<CheckConstraint> checks = catalog.table(id).checks;
   catalog.rename(id, name);
   for (const CheckConstraint& check : checks)
-    catalog.set_condition(id, check.name, Renamer(check.condition).table(former, name));
+    catalog.set_condition(id, check.name, with_table_renamed(check.condition, former, name));
+  rename_in_expressions(id, catalog,
+                        [&](const std::string& text) { return with_table_renamed(text, former, name); });
   if (!draws) return;
   rename_draws(former, name, catalog);
   // Nobody sees a sequence's key: its name stays free for another sequence of the former name.

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "procedures/binder/change_parts.h"
 #include "procedures/binder/expression_binder.h"
+#include "procedures/binder/schema_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
@@ -53,10 +55,10 @@ void ChangeBinder::bind(const syntax::Operation& change, const Perform& perform,
 void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Operation& change,
                                const Perform& perform, Statements& out, Statements* references) {
   const ir::SourceLocation where = change.where;
-  const std::vector<Columns> arbiters =
-      change.on_conflict ? find_arbiters(table, *change.on_conflict) : std::vector<Columns>();
+  const std::vector<Arbiter> arbiters =
+      change.on_conflict ? find_arbiters(table, *change.on_conflict) : std::vector<Arbiter>();
   Statement insert = perform(change, out);
-  if (arbiters.empty() && table.checks.empty() && table.foreign_keys.empty()) {
+  if (arbiters.empty() && !has_rules(table)) {
     out.push_back(std::move(insert));
     return;
   }
@@ -66,6 +68,10 @@ void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Opera
     add_detail(out.back(), "Failing row contains (", new_names(table), ").", true);
   }
   Statements inserts;
+  for (const IndexId id : table.indexes) {
+    if (catalog_.index(id).unique_in_part)
+      expect_unique(table, catalog_.index(id), /*is_there=*/false, where, inserts);
+  }
   inserts.push_back(std::move(insert));
   Statements& behind = references != nullptr && arbiters.empty() ? *references : inserts;
   for (const ForeignKey& key : table.foreign_keys) expect_referenced(table, key, where, behind);
@@ -74,9 +80,7 @@ void ChangeBinder::bind_insert(const TableDefinition& table, const syntax::Opera
     return;
   }
   std::vector<ir::Expr> conflicts;
-  for (const Columns& arbiter : arbiters)
-    conflicts.push_back(
-        variable(probe(table, arbiter, names_of(table, arbiter, new_name), where, out), where));
+  for (const Arbiter& arbiter : arbiters) conflicts.push_back(probe_arbiter(table, arbiter, where, out));
   Statement choice = nodes::make_statement(StatementKind::kIf, where);
   choice.expr = ir::join(ir::Op::kOr, conflicts);
   Statements otherwise;
@@ -99,10 +103,18 @@ void ChangeBinder::hoist_values(const TableDefinition& table, OperationId id, bo
     const VariableId kept = declare(new_name(column), column.type, insert.where);
     may_be_null[i] = !column.nullable && (insert.values[i].kind != ir::ExprKind::kConstant ||
                                           insert.values[i].constant.is_null());
+    if (column.is_generated()) {
+      may_be_null[i] = !column.nullable;
+      insert.values[i] = variable(kept, insert.where);
+      continue;
+    }
     const bool varies = insert.values[i].text_varies;
     out.push_back(nodes::make_assign(kept, std::move(insert.values[i]), insert.where));
     insert.values[i] = variable(kept, insert.where);
     if (varies) names_.note_text_varies(kept);
+  }
+  for (const Column& column : table.columns) {
+    if (column.is_generated()) generate(table, column, insert.where, out);
   }
   note_names(catalog_, insert);
   for (uint32_t i = 0; looks_for_nulls && i < table.columns.size(); ++i) {
@@ -119,30 +131,35 @@ void ChangeBinder::hoist_values(const TableDefinition& table, OperationId id, bo
   }
 }
 
-std::vector<ChangeBinder::Columns> ChangeBinder::find_arbiters(const TableDefinition& table,
+std::vector<ChangeBinder::Arbiter> ChangeBinder::find_arbiters(const TableDefinition& table,
                                                                const syntax::OnConflict& conflict) const {
-  std::vector<Columns> arbiters;
+  std::vector<Arbiter> arbiters;
+  const auto add = [&](const IndexDefinition& index) {
+    if (index.unique || index.unique_in_part)
+      arbiters.push_back({index.columns, index.unique ? nullptr : &index});
+  };
   if (!conflict.columns.empty() || !conflict.constraint.empty()) {
-    arbiters.push_back(columns_of_conflict(catalog_, table, conflict));
+    add(index_of_conflict(catalog_, table, conflict));
     return arbiters;
   }
-  for (const IndexId id : table.indexes) {
-    if (catalog_.index(id).unique) arbiters.push_back(catalog_.index(id).columns);
-  }
+  for (const IndexId id : table.indexes) add(catalog_.index(id));
   return arbiters;
 }
 
 syntax::Operation ChangeBinder::update_of_conflict(const TableDefinition& table,
                                                    const syntax::Operation& insert,
-                                                   const Columns& arbiter) const {
+                                                   const Arbiter& arbiter) const {
   const syntax::OnConflict& conflict = *insert.on_conflict;
-  syntax::Operation update =
-      rows_of(ir::OperationKind::kUpdate, table, arbiter, names_of(table, arbiter, new_name), conflict.where);
+  syntax::Operation update = rows_of(ir::OperationKind::kUpdate, table, arbiter.columns,
+                                     names_of(table, arbiter.columns, new_name), conflict.where);
   update.tables = insert.tables;
+  const std::string& name =
+      insert.tables[0].alias.empty() ? insert.tables[0].table.text : insert.tables[0].alias.text;
   if (!insert.tables[0].alias.empty()) {
-    for (syntax::Expr& condition : update.conditions)
-      condition.args[0].qualifier = insert.tables[0].alias.text;
+    for (syntax::Expr& condition : update.conditions) condition.args[0].qualifier = name;
   }
+  if (arbiter.partial != nullptr)
+    update.conditions.push_back(qualified(parse_expression(arbiter.partial->predicate), name, table));
   update.text = insert.text;
   update.columns = conflict.set_columns;
   for (const syntax::Expr& value : conflict.set_values) update.values.push_back(with_excluded(value, table));
@@ -173,10 +190,44 @@ syntax::Expr ChangeBinder::with_excluded(syntax::Expr expr, const TableDefinitio
 
 std::vector<ColumnId> columns_of_conflict(const Catalog& catalog, const TableDefinition& table,
                                           const syntax::OnConflict& conflict) {
+  return index_of_conflict(catalog, table, conflict).columns;
+}
+
+namespace {
+
+bool is_written_alike(const syntax::Expr& a, const syntax::Expr& b) {
+  return a.kind == b.kind && a.op == b.op && a.text == b.text && a.qualifier == b.qualifier &&
+         a.negated == b.negated && a.type.base == b.type.base && !a.query && !b.query &&
+         std::ranges::equal(a.args, b.args, is_written_alike);
+}
+
+// Whether the rows that ON CONFLICT has in mind are those of the index: it has none, or they are described by
+// the same conditions, and perhaps by more.
+bool is_for_rows(const IndexDefinition& index, const TableDefinition& table,
+                 const std::optional<syntax::Expr>& rows) {
+  if (index.unique) return true;
+  if (!index.unique_in_part || !rows) return false;
+  std::vector<syntax::Expr> given;
+  std::vector<syntax::Expr> needed;
+  const auto split = [](auto&& self, const syntax::Expr& expr, std::vector<syntax::Expr>& parts) -> void {
+    if (expr.kind != syntax::ExprKind::kBinary || expr.op != ir::Op::kAnd) return parts.push_back(expr);
+    for (const syntax::Expr& arg : expr.args) self(self, arg, parts);
+  };
+  split(split, qualified(*rows, table.name, table), given);
+  split(split, qualified(parse_expression(index.predicate), table.name, table), needed);
+  return std::ranges::all_of(needed, [&](const syntax::Expr& each) {
+    return std::ranges::any_of(given, [&](const syntax::Expr& one) { return is_written_alike(one, each); });
+  });
+}
+
+}  // namespace
+
+const IndexDefinition& index_of_conflict(const Catalog& catalog, const TableDefinition& table,
+                                         const syntax::OnConflict& conflict) {
   if (!conflict.constraint.empty()) {
     for (const IndexId id : table.indexes) {
       const IndexDefinition& index = catalog.index(id);
-      if (index.unique && index.name == conflict.constraint.text) return index.columns;
+      if (index.unique && index.name == conflict.constraint.text) return index;
     }
     refuse_as(sqlstate::kUndefinedObject, conflict.constraint.where,
               "constraint \"{}\" for table \"{}\" does not exist", conflict.constraint.text, table.name);
@@ -189,7 +240,8 @@ std::vector<ColumnId> columns_of_conflict(const Catalog& catalog, const TableDef
   }
   for (const IndexId id : table.indexes) {
     const IndexDefinition& index = catalog.index(id);
-    if (index.unique && std::ranges::is_permutation(index.columns, wanted)) return index.columns;
+    if (is_for_rows(index, table, conflict.rows) && std::ranges::is_permutation(index.columns, wanted))
+      return index;
   }
   refuse_as(kInvalidColumnReference, conflict.where,
             "there is no unique or exclusion constraint matching the ON CONFLICT specification");
@@ -197,8 +249,9 @@ std::vector<ColumnId> columns_of_conflict(const Catalog& catalog, const TableDef
 
 // ---- UPDATE and DELETE ----
 
-void ChangeBinder::bind_update(const TableDefinition& table, const syntax::Operation& change,
+void ChangeBinder::bind_update(const TableDefinition& table, const syntax::Operation& given,
                                const Perform& perform, Statements& out) {
+  const syntax::Operation change = with_generated(table, given);
   Columns changed;
   for (const syntax::Name& name : change.columns) {
     if (const auto column = table.find_column(name.text)) changed.push_back(*column);
@@ -215,6 +268,14 @@ void ChangeBinder::bind_update(const TableDefinition& table, const syntax::Opera
   for (const ForeignKey& key : table.foreign_keys) {
     if (shares(key.columns, changed)) keep(key.columns);
   }
+  std::vector<const IndexDefinition*> unique;
+  for (const IndexId id : table.indexes) {
+    const IndexDefinition& index = catalog_.index(id);
+    if (!index.unique_in_part || !shares(columns_of_rule(table, index), changed)) continue;
+    keep(columns_of_rule(table, index));
+    keep(catalog_.index(*table.primary_key).columns);
+    unique.push_back(&index);
+  }
   if (const auto references = references_to(table, &changed); !references.empty())
     follow_key_changes(table, change, references, out);
   Statement update = perform(change, out);
@@ -230,6 +291,8 @@ void ChangeBinder::bind_update(const TableDefinition& table, const syntax::Opera
   for (const ForeignKey& key : table.foreign_keys) {
     if (shares(key.columns, changed)) expect_referenced(table, key, change.where, body);
   }
+  for (const IndexDefinition* index : unique)
+    expect_unique(table, *index, /*is_there=*/true, change.where, body);
   for (Statement& each : body) update.body.push_back(std::move(each));
   out.push_back(std::move(update));
 }
@@ -357,24 +420,8 @@ bool ChangeBinder::shares(const Columns& a, const Columns& b) {
 
 void ChangeBinder::check(const TableDefinition& table, const CheckConstraint& check, ir::SourceLocation where,
                          Statements& out) {
-  // A column's name means the column, whatever the procedure's variables are named.
-  ir::Procedure alone;
-  Names names(catalog_, alone);
-  names.open_block();
-  const RowSource source{table.name, &table, 0};
-  ir::Expr condition =
-      ExpressionBinder(names, strings_, {&source, 1}).bind_condition(parse_expression(check.condition));
-  ir::walk(condition, [&](ir::Expr& part) {
-    if (part.kind == ir::ExprKind::kColumn) {
-      part = variable(variable_named(new_name(table.column(part.column))), where);
-    } else if (part.kind == ir::ExprKind::kVariable) {
-      part.variable = names_.call_time();  // the only one there is
-    }
-    part.where = where;
-  });
-  ConstantFolder(strings_).fold_alone(condition);
   out.push_back(nodes::make_raise_if(
-      nodes::make_not(std::move(condition)), sqlstate::kCheck,
+      nodes::make_not(over_new_row(table, check.condition, where)), sqlstate::kCheck,
       fmt::format("new row for relation \"{}\" violates check constraint \"{}\"", table.name, check.name),
       where));
 }
@@ -457,10 +504,12 @@ syntax::Operation ChangeBinder::rows_of(ir::OperationKind kind, const TableDefin
 VariableId ChangeBinder::probe(const TableDefinition& table, const Columns& columns,
                                const std::vector<std::string>& variables, ir::SourceLocation where,
                                Statements& out) {
-  Statement statement = nodes::make_statement(StatementKind::kOperation, where);
-  statement.operation =
-      operations_.bind(rows_of(ir::OperationKind::kSelect, table, columns, variables, where),
-                       OperationBinder::Use::kPerform, {});
+  return probe(rows_of(ir::OperationKind::kSelect, table, columns, variables, where), out);
+}
+
+VariableId ChangeBinder::probe(const syntax::Operation& rows, Statements& out) {
+  Statement statement = nodes::make_statement(StatementKind::kOperation, rows.where);
+  statement.operation = operations_.bind(rows, OperationBinder::Use::kPerform, {});
   ir::Operation& operation = procedure_.operations[statement.operation.value];
   operation.found = names_.declare_hidden("found", nodes::kBoolean);
   const VariableId found = operation.found;

@@ -64,10 +64,27 @@ class ChangeBinder {
   void bind_delete(const TableDefinition& table, const syntax::Operation& change, const Perform& perform,
                    Statements& out);
 
+  // What an INSERT may meet: the columns of a unique key, and of which rows it is one.
+  struct Arbiter {
+    Columns columns;
+    const IndexDefinition* partial = nullptr;
+  };
+  void generate(const TableDefinition& table, const Column& column, ir::SourceLocation where,
+                Statements& out);
+  bool has_rules(const TableDefinition& table) const;
+  // A condition over the row's columns as one over its variables.
+  ir::Expr over_new_row(const TableDefinition& table, const std::string& condition, ir::SourceLocation where);
+  void expect_unique(const TableDefinition& table, const IndexDefinition& index, bool is_there,
+                     ir::SourceLocation where, Statements& out);
+  Columns columns_of_rule(const TableDefinition& table, const IndexDefinition& index) const;
+  syntax::Operation rows_in_part(const TableDefinition& table, const IndexDefinition& index, bool without_row,
+                                 ir::SourceLocation where) const;
+  ir::Expr probe_arbiter(const TableDefinition& table, const Arbiter& arbiter, ir::SourceLocation where,
+                         Statements& out);
   void hoist_values(const TableDefinition& table, OperationId insert, bool looks_for_nulls, Statements& out);
-  std::vector<Columns> find_arbiters(const TableDefinition& table, const syntax::OnConflict& conflict) const;
+  std::vector<Arbiter> find_arbiters(const TableDefinition& table, const syntax::OnConflict& conflict) const;
   syntax::Operation update_of_conflict(const TableDefinition& table, const syntax::Operation& insert,
-                                       const Columns& arbiter) const;
+                                       const Arbiter& arbiter) const;
   void check(const TableDefinition& table, const CheckConstraint& check, ir::SourceLocation where,
              Statements& out);
   void expect_referenced(const TableDefinition& table, const ForeignKey& key, ir::SourceLocation where,
@@ -89,6 +106,7 @@ class ChangeBinder {
   // Appends a look-up of a row with these values. Returns the variable that says whether there is one.
   VariableId probe(const TableDefinition& table, const Columns& columns,
                    const std::vector<std::string>& variables, ir::SourceLocation where, Statements& out);
+  VariableId probe(const syntax::Operation& rows, Statements& out);
   void perform_unseen(const syntax::Operation& change, Statements& out);
   syntax::Operation rows_of(ir::OperationKind kind, const TableDefinition& table, const Columns& columns,
                             const std::vector<std::string>& variables, ir::SourceLocation where) const;
@@ -118,7 +136,9 @@ class ChangeBinder {
   const bool keeps_found_;
 };
 
-// Returns the columns of the unique key that INSERT ... ON CONFLICT DO UPDATE means.
+// Returns the index that INSERT ... ON CONFLICT DO UPDATE means, and its columns.
+const IndexDefinition& index_of_conflict(const Catalog& catalog, const TableDefinition& table,
+                                         const syntax::OnConflict& conflict);
 std::vector<ColumnId> columns_of_conflict(const Catalog& catalog, const TableDefinition& table,
                                           const syntax::OnConflict& conflict);
 

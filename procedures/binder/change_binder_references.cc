@@ -1,4 +1,5 @@
-// What a DELETE or a changed key asks of the rows that refer to it: ON DELETE and ON UPDATE.
+// What a DELETE or a changed key asks of the rows that refer to it: ON DELETE and ON UPDATE. What the values
+// of one row ask: generated columns, conditions, and keys that are unique among some rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,8 +7,11 @@
 
 #include "procedures/binder/change_binder.h"
 #include "procedures/binder/expression_binder.h"
+#include "procedures/binder/schema_binder.h"
 #include "procedures/ir/expression_nodes.h"
+#include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
 #include "procedures/typing/constant_folding.h"
 
 namespace mneme {
@@ -185,6 +189,98 @@ void ChangeBinder::follow_key_change(const TableDefinition& table, const Referen
   }
   for (Statement& statement : body) choice.body.push_back(std::move(statement));
   out.push_back(std::move(choice));
+}
+
+bool ChangeBinder::has_rules(const TableDefinition& table) const {
+  return !table.checks.empty() || !table.foreign_keys.empty() ||
+         std::ranges::any_of(table.columns, &Column::is_generated) ||
+         std::ranges::any_of(table.indexes, [&](IndexId id) { return catalog_.index(id).unique_in_part; });
+}
+
+ir::Expr ChangeBinder::over_new_row(const TableDefinition& table, const std::string& condition,
+                                    ir::SourceLocation where) {
+  // A column's name means the column, whatever the procedure's variables are named.
+  ir::Procedure alone;
+  Names names(catalog_, alone);
+  names.open_block();
+  const RowSource source{table.name, &table, 0};
+  ir::Expr bound =
+      ExpressionBinder(names, strings_, {&source, 1}).bind_condition(parse_expression(condition));
+  ir::walk(bound, [&](ir::Expr& part) {
+    if (part.kind == ir::ExprKind::kColumn) {
+      part = variable(variable_named(new_name(table.column(part.column))), where);
+    } else if (part.kind == ir::ExprKind::kVariable) {
+      part.variable = names_.call_time();  // the only one there is
+    }
+    part.where = where;
+  });
+  ConstantFolder(strings_).fold_alone(bound);
+  return bound;
+}
+
+void ChangeBinder::generate(const TableDefinition& table, const Column& column, ir::SourceLocation where,
+                            Statements& out) {
+  ir::Expr value = bind_generated(table, column, catalog_, strings_);
+  ir::walk(value, [&](ir::Expr& part) {
+    if (part.kind == ir::ExprKind::kColumn)
+      part = variable(variable_named(new_name(table.column(part.column))), where);
+    part.where = where;
+  });
+  const VariableId kept = variable_named(new_name(column));
+  if (value.text_varies) names_.note_text_varies(kept);
+  out.push_back(nodes::make_assign(kept, std::move(value), where));
+}
+
+ChangeBinder::Columns ChangeBinder::columns_of_rule(const TableDefinition&,
+                                                    const IndexDefinition& index) const {
+  Columns columns = index.columns;
+  for (const ColumnId column : columns_of_predicate(index, catalog_)) columns.push_back(column);
+  return columns;
+}
+
+// The index's rows whose key is the new row's. `without_row`: others than the row itself.
+syntax::Operation ChangeBinder::rows_in_part(const TableDefinition& table, const IndexDefinition& index,
+                                             bool without_row, ir::SourceLocation where) const {
+  syntax::Operation rows = rows_of(ir::OperationKind::kSelect, table, index.columns,
+                                   names_of(table, index.columns, new_name), where);
+  rows.conditions.push_back(qualified(parse_expression(index.predicate), table.name, table));
+  if (!without_row) return rows;
+  const Columns& key = catalog_.index(*table.primary_key).columns;
+  std::vector<syntax::Expr> same =
+      rows_of(ir::OperationKind::kSelect, table, key, names_of(table, key, new_name), where).conditions;
+  syntax::Expr other = syntax::make_expression(syntax::ExprKind::kUnary, where);
+  other.op = ir::Op::kNot;
+  other.args.push_back(syntax::join(ir::Op::kAnd, same));
+  rows.conditions.push_back(std::move(other));
+  return rows;
+}
+
+void ChangeBinder::expect_unique(const TableDefinition& table, const IndexDefinition& index, bool is_there,
+                                 ir::SourceLocation where, Statements& out) {
+  Statement choice = nodes::make_statement(StatementKind::kIf, where);
+  choice.expr = over_new_row(table, index.predicate, where);
+  Statements looks;
+  const VariableId found = probe(rows_in_part(table, index, is_there, where), looks);
+  looks.push_back(nodes::make_raise_if(
+      variable(found, where), sqlstate::kUnique,
+      fmt::format("duplicate key value violates unique constraint \"{}\"", index.name), where));
+  add_detail(looks.back(), fmt::format("Key ({})=(", listed(table, index.columns)),
+             names_of(table, index.columns, new_name), ") already exists.", false);
+  for (Statement& each : looks) choice.body.push_back(std::move(each));
+  out.push_back(std::move(choice));
+}
+
+// Whether a row stands in the way of the new one.
+ir::Expr ChangeBinder::probe_arbiter(const TableDefinition& table, const Arbiter& arbiter,
+                                     ir::SourceLocation where, Statements& out) {
+  if (arbiter.partial == nullptr) {
+    return variable(probe(table, arbiter.columns, names_of(table, arbiter.columns, new_name), where, out),
+                    where);
+  }
+  std::vector<ir::Expr> both;
+  both.push_back(over_new_row(table, arbiter.partial->predicate, where));
+  both.push_back(variable(probe(rows_in_part(table, *arbiter.partial, false, where), out), where));
+  return ir::join(ir::Op::kAnd, both);
 }
 
 }  // namespace mneme

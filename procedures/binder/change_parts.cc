@@ -1,5 +1,7 @@
 #include "procedures/binder/change_parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -7,6 +9,7 @@
 
 #include "procedures/binder/change_binder.h"
 #include "procedures/binder/expression_binder.h"
+#include "procedures/binder/schema_binder.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
 
@@ -157,7 +160,7 @@ syntax::Query ChangeParts::rows_of_values() const {
     for (size_t i = 0; i < row.size(); ++i) {
       const Column* column = given_column(i);
       if (row[i].kind != syntax::ExprKind::kDefault && !is_ignored(column)) {
-        if (column != nullptr && !operation_.gives_identities) check_not_generated(*column, row[i].where);
+        if (column != nullptr) check_not_generated(*column, row[i].where, operation_.gives_identities);
         continue;
       }
       const ir::SourceLocation where = row[i].where;
@@ -173,7 +176,8 @@ syntax::Query ChangeParts::rows_of_query() const {
   syntax::Query query = *operation_.query;
   for (size_t i = 0; i < table_.columns.size() && !operation_.gives_identities; ++i) {
     const Column* const column = given_column(i);
-    if (column != nullptr && !is_ignored(column)) check_not_generated(*column, operation_.where);
+    if (column != nullptr && !is_ignored(column) && !column->is_generated())
+      check_not_generated(*column, operation_.where, false);
   }
   query.with.insert(query.with.begin(), operation_.with.begin(), operation_.with.end());
   query.recursive |= operation_.recursive;
@@ -201,6 +205,10 @@ syntax::Operation ChangeParts::insert_each(size_t columns) const {
   each.with.clear();
   for (size_t i = 0; i < columns; ++i) {
     each.values.push_back(parameter(i + 1, operation_.where));
+    if (const Column* const column = given_column(i); column != nullptr && column->is_generated()) {
+      if (operation_.query) check_not_generated(*column, operation_.where, true);
+      each.values.back().kind = syntax::ExprKind::kDefault;
+    }
     // The rows of VALUES have the columns' own values already.
     if (operation_.query && is_ignored(given_column(i))) each.values.back().kind = syntax::ExprKind::kDefault;
   }
@@ -211,7 +219,8 @@ syntax::Operation ChangeParts::insert_each(size_t columns) const {
 syntax::Operation ChangeParts::change_each() const {
   for (size_t i = 0; i < operation_.columns.size(); ++i) {
     const Column& column = find_column(table_, operation_.columns[i]);
-    if (column.identity == Identity::kAlways && operation_.values[i].kind != syntax::ExprKind::kDefault) {
+    const bool is_made = column.identity == Identity::kAlways || column.is_generated();
+    if (is_made && operation_.values[i].kind != syntax::ExprKind::kDefault) {
       refuse_as(sqlstate::kGeneratedAlways, operation_.columns[i].where,
                 "column \"{}\" can only be updated to DEFAULT", column.name);
     }
@@ -277,6 +286,7 @@ syntax::Operation ChangeParts::insert_changed() const {
   for (size_t i = 0; i < table_.columns.size(); ++i) {
     insert.columns.push_back({table_.columns[i].name, operation_.where});
     insert.values.push_back(parameter(i + 1, operation_.where));
+    if (table_.columns[i].is_generated()) insert.values.back().kind = syntax::ExprKind::kDefault;
   }
   size_t number = table_.columns.size();
   for (size_t i = 0; i < operation_.columns.size(); ++i) {
@@ -286,6 +296,88 @@ syntax::Operation ChangeParts::insert_changed() const {
         is_default ? operation_.values[i] : parameter(++number, operation_.values[i].where);
   }
   return insert;
+}
+
+namespace {
+
+// Whether the value is another one each time that it is computed.
+bool differs_each_time(const syntax::Expr& expr) {
+  constexpr std::string_view kFunctions[] = {"nextval", "setval", "gen_random_uuid", "random",
+                                             "clock_timestamp"};
+  if (expr.kind == syntax::ExprKind::kCall &&
+      std::ranges::find(kFunctions, expr.text) != std::end(kFunctions))
+    return true;
+  return std::ranges::any_of(expr.args, differs_each_time);
+}
+
+// The value as the column will hold it.
+syntax::Expr stored_value(const Column& column, const syntax::Expr& value, const Column& generated) {
+  syntax::Expr cast = parse_expression(fmt::format("CAST(NULL AS {})", to_string(column.type)));
+  if (value.kind != syntax::ExprKind::kDefault) {
+    cast.args[0] = value;
+  } else if (!column.initial.empty()) {
+    cast.args[0] = parse_expression(column.initial);
+  }
+  if (differs_each_time(cast.args[0])) {
+    refuse_as(
+        sqlstate::kNotSupported, value.where,
+        "column {} is generated from {}, whose new value would be computed twice, and differ; compute it "
+        "before the UPDATE",
+        generated.name, column.name);
+  }
+  return cast;
+}
+
+}  // namespace
+
+syntax::Operation with_generated(const TableDefinition& table, const syntax::Operation& change) {
+  syntax::Operation update = change;
+  update.columns.clear();
+  update.values.clear();
+  std::vector<const Column*> wanted;  // by DEFAULT
+  for (size_t i = 0; i < change.columns.size(); ++i) {
+    const std::optional<ColumnId> column = table.find_column(change.columns[i].text);
+    if (!column || !table.column(*column).is_generated()) {
+      update.columns.push_back(change.columns[i]);
+      update.values.push_back(change.values[i]);
+      continue;
+    }
+    if (change.values[i].kind != syntax::ExprKind::kDefault) {
+      refuse_as(sqlstate::kGeneratedAlways, change.columns[i].where,
+                "column \"{}\" can only be updated to DEFAULT", change.columns[i].text);
+    }
+    wanted.push_back(&table.column(*column));
+  }
+  const std::string& name =
+      change.tables[0].alias.empty() ? change.tables[0].table.text : change.tables[0].alias.text;
+  const size_t set = update.columns.size();
+  for (const Column& generated : table.columns) {
+    if (!generated.is_generated()) continue;
+    bool is_changed = std::ranges::find(wanted, &generated) != wanted.end();
+    for (size_t i = 0; i < set; ++i) is_changed |= names_column(generated.generated, update.columns[i].text);
+    if (!is_changed) continue;
+    const auto put_values = [&](auto&& self, syntax::Expr& expr) -> void {
+      expr.where = change.where;
+      if (expr.kind != syntax::ExprKind::kReference) {
+        for (syntax::Expr& arg : expr.args) self(self, arg);
+        return;
+      }
+      const auto column =
+          std::ranges::find(update.columns.begin(), update.columns.begin() + static_cast<ptrdiff_t>(set),
+                            expr.text, &syntax::Name::text);
+      const auto i = static_cast<size_t>(column - update.columns.begin());
+      if (i == set) {
+        expr.qualifier = name;
+      } else {
+        expr = stored_value(table.column(*table.find_column(expr.text)), update.values[i], generated);
+      }
+    };
+    syntax::Expr value = parse_expression(generated.generated);
+    put_values(put_values, value);
+    update.columns.push_back({generated.name, change.where});
+    update.values.push_back(std::move(value));
+  }
+  return update;
 }
 
 bool ChangeParts::is_ignored(const Column* column) const {

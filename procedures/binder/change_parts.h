@@ -105,6 +105,9 @@ class ChangeParts {
   std::vector<TableBeside> beside_;
 };
 
+// The UPDATE that sets the generated columns as well whose values may change by it.
+syntax::Operation with_generated(const TableDefinition& table, const syntax::Operation& change);
+
 // Whether a foreign key of the table's refers to the table.
 inline bool refers_to_itself(const TableDefinition& table) {
   return std::ranges::any_of(table.foreign_keys,

@@ -19,7 +19,8 @@
 namespace mneme {
 
 // Refuses a value that a statement gives for a column that is GENERATED ALWAYS AS IDENTITY (428C9).
-void check_not_generated(const Column& column, ir::SourceLocation where);
+// `gives_identities`: of the two, an identity column may have the value.
+void check_not_generated(const Column& column, ir::SourceLocation where, bool gives_identities);
 
 class OperationBinder {
  public:

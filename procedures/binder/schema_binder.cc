@@ -44,6 +44,7 @@ Column bind_column(const syntax::ColumnDefinition& definition, const std::string
   }
   Column column{definition.name.text, type, !definition.not_null, definition.initial_text};
   column.identity = definition.identity;
+  column.generated = definition.generated;
   if (definition.is_serial) column.sequence = syntax::sequence_name(table, definition.name.text);
   return column;
 }
@@ -304,6 +305,16 @@ void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalo
               "foreign key constraint \"{}\" cannot be implemented: columns {} and {} are of types {} and {}",
               made.name, own.name, other.name, to_string(own.type), to_string(other.type));
   }
+  const auto sets = [](ForeignKeyAction action) {
+    return action == ForeignKeyAction::kSetNull || action == ForeignKeyAction::kSetDefault;
+  };
+  const bool sets_on_update = sets(key.on_update) || key.on_update == ForeignKeyAction::kCascade;
+  const bool is_generated =
+      std::ranges::any_of(made.columns, [&](ColumnId column) { return table.column(column).is_generated(); });
+  if (is_generated && (sets_on_update || sets(key.on_delete))) {
+    refuse(key.where, "invalid {} action for foreign key constraint containing generated column",
+           sets_on_update ? "ON UPDATE" : "ON DELETE");
+  }
   const bool cascades =
       key.on_delete == ForeignKeyAction::kCascade || key.on_update == ForeignKeyAction::kCascade;
   std::vector<char> seen(catalog.tables().size());
@@ -320,6 +331,70 @@ void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalo
     if (!added) refuse(key.where, "{}", added.error().message);
   }
   catalog.add_foreign_key(id, std::move(made));
+}
+
+namespace {
+
+void require_immutable(const ir::Expr& expr, const char* what) {
+  ir::walk(expr, [&](const ir::Expr& part) {
+    // The time of the statement is the only variable that there is.
+    if (part.kind == ir::ExprKind::kVariable)
+      refuse_as(sqlstate::kInvalidObjectDefinition, part.where, "{}", what);
+  });
+}
+
+}  // namespace
+
+ir::Expr bind_generated(const TableDefinition& table, const Column& column, const Catalog& catalog,
+                        std::deque<std::string>& strings) {
+  ir::Procedure procedure;
+  Names names(catalog, procedure);
+  names.open_block();
+  const RowSource source{table.name, &table, 0};
+  ir::Expr value = ExpressionBinder(names, strings, {&source, 1})
+                       .bind_for(parse_expression(column.generated), column.type, column.name);
+  require_immutable(value, "generation expression is not immutable");
+  ir::walk(value, [&](const ir::Expr& part) {
+    if (part.kind != ir::ExprKind::kColumn || !table.column(part.column).is_generated()) return;
+    refuse_as(sqlstate::kInvalidObjectDefinition, part.where,
+              "cannot use generated column \"{}\" in column generation expression",
+              table.column(part.column).name);
+  });
+  ConstantFolder(strings).fold_alone(value);
+  return value;
+}
+
+void check_generated_columns(const TableDefinition& table, const Catalog& catalog) {
+  std::deque<std::string> strings;
+  for (const Column& column : table.columns) {
+    if (column.is_generated()) (void)bind_generated(table, column, catalog, strings);
+  }
+}
+
+namespace {
+
+bool names_column(const syntax::Expr& expr, const std::string& column) {
+  if (expr.kind == syntax::ExprKind::kReference && expr.text == column) return true;
+  return std::ranges::any_of(expr.args, [&](const syntax::Expr& arg) { return names_column(arg, column); });
+}
+
+}  // namespace
+
+bool names_column(const std::string& text, const std::string& column) {
+  return !text.empty() && names_column(parse_expression(text), column);
+}
+
+std::vector<ColumnId> columns_of_predicate(const IndexDefinition& index, const Catalog& catalog) {
+  if (index.predicate.empty()) return {};
+  return bind_condition(parse_expression(index.predicate), catalog.table(index.table), catalog);
+}
+
+syntax::Expr qualified(syntax::Expr expr, const std::string& name, const TableDefinition& table) {
+  if (expr.kind == syntax::ExprKind::kReference && (expr.qualifier.empty() || expr.qualifier == table.name) &&
+      table.find_column(expr.text))
+    expr.qualifier = name;
+  for (syntax::Expr& arg : expr.args) arg = qualified(std::move(arg), name, table);
+  return expr;
 }
 
 void bind_table(const syntax::Table& table, Catalog& catalog) {
@@ -361,6 +436,7 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
   if (table.primary_key) key_name = primary_key_name(table.name.text, *table.primary_key, catalog);
   const Result<TableId> added = catalog.add_table(table.name.text, columns, primary_key, std::move(key_name));
   if (!added.ok()) refuse(table.name.where, "{}", added.error().message);
+  check_generated_columns(catalog.table(*added), catalog);
   for (const syntax::UniqueConstraint& constraint : table.unique) add_unique(constraint, *added, catalog);
   for (const syntax::Check* check : checks) bind_check(*check, *added, catalog);
   for (const syntax::ForeignKey& key : table.foreign_keys) bind_foreign_key(key, *added, catalog);
@@ -398,9 +474,28 @@ void bind_index(const syntax::Index& index, Catalog& catalog) {
   if (!table)
     refuse_as(sqlstate::kUndefinedTable, index.table.where,
               "there is no table {}; a file creates a table before its indexes", index.table.text);
-  const Result<IndexId> added = catalog.add_index(index_name(index, catalog), table->id,
-                                                  bind_key(index.columns, table->columns), index.unique);
+  const bool is_partial = index.condition.has_value();
+  if (is_partial) {
+    ir::Procedure procedure;
+    std::deque<std::string> strings;
+    Names names(catalog, procedure);
+    names.open_block();
+    const RowSource source{table->name, table, 0};
+    require_immutable(ExpressionBinder(names, strings, {&source, 1}).bind_condition(*index.condition),
+                      "functions in index predicate must be marked IMMUTABLE");
+  }
+  if (is_partial && index.unique && !table->primary_key) {
+    refuse_as(
+        sqlstate::kNotSupported, index.table.where,
+        "a unique index of some rows is supported for tables with a primary key alone, by which it tells "
+        "a row from others; give table {} one",
+        table->name);
+  }
+  const Result<IndexId> added =
+      catalog.add_index(index_name(index, catalog), table->id, bind_key(index.columns, table->columns),
+                        index.unique && !is_partial);
   if (!added.ok()) refuse(index.name.where, "{}", added.error().message);
+  if (is_partial) catalog.set_predicate(*added, index.condition_text, index.unique);
 }
 
 }  // namespace mneme

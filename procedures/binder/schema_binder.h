@@ -82,4 +82,17 @@ std::vector<ColumnId> bind_condition(const syntax::Expr& condition, const TableD
                                      const Catalog& catalog);
 void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalog);
 
+// ---- generated columns and partial indexes ----
+
+// Binds what a generated column is of its table's row, for its faults and its value.
+ir::Expr bind_generated(const TableDefinition& table, const Column& column, const Catalog& catalog,
+                        std::deque<std::string>& strings);
+void check_generated_columns(const TableDefinition& table, const Catalog& catalog);
+// Whether the text, a generated column's or an index's condition, names the column.
+bool names_column(const std::string& text, const std::string& column);
+// The columns that an index's condition names.
+std::vector<ColumnId> columns_of_predicate(const IndexDefinition& index, const Catalog& catalog);
+// The expression with the table's name before each of its columns that has none.
+syntax::Expr qualified(syntax::Expr expr, const std::string& name, const TableDefinition& table);
+
 }  // namespace mneme

@@ -72,6 +72,8 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
     rows.set("is_identity", "YES");
     rows.set("identity_generation", column.identity == Identity::kAlways ? "ALWAYS" : "BY DEFAULT");
     list_identity(catalog, rows, column);
+  } else if (column.is_generated()) {
+    rows.set("is_generated", "ALWAYS").set("generation_expression", oids::default_expression(column));
   } else if (!column.initial.empty()) {
     rows.set("column_default", oids::default_expression(column));
   }

@@ -211,9 +211,11 @@ std::string column_list(const TableDefinition& table, const std::vector<ColumnId
 
 std::string index_definition(const Program& program, const IndexDefinition& index) {
   const TableDefinition& table = program.catalog.table(index.table);
-  return fmt::format("CREATE {}INDEX {} ON public.{} USING {} ({})", index.unique ? "UNIQUE " : "",
-                     shown_name(index.name), shown_name(table.name),
-                     program.catalog.is_ordered(index) ? "btree" : "hash", column_list(table, index.columns));
+  const std::string rows = index.predicate.empty() ? "" : fmt::format(" WHERE ({})", index.predicate);
+  return fmt::format("CREATE {}INDEX {} ON public.{} USING {} ({}){}",
+                     index.unique || index.unique_in_part ? "UNIQUE " : "", shown_name(index.name),
+                     shown_name(table.name), program.catalog.is_ordered(index) ? "btree" : "hash",
+                     column_list(table, index.columns), rows);
 }
 
 std::string constraint_definition(const Program& program, const Constraint& constraint,
@@ -336,6 +338,7 @@ std::string procedure_definition(const Program& program, const ir::Procedure& pr
 }
 
 std::string default_expression(const Column& column, std::string_view schema) {
+  if (column.is_generated()) return fmt::format("({})", column.generated);
   const std::string& text = column.initial;
   const bool is_quoted = text.size() > 1 && text.front() == '\'' && text.back() == '\'';
   if (is_quoted && column.type.kind == TypeKind::kChar) return text + "::bpchar";

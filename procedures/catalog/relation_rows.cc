@@ -32,11 +32,17 @@ const Type& type_of_sequence(const SequenceOptions& options) {
   return options.type == TypeKind::kSmallInt ? kSmall : options.type == TypeKind::kInt ? kPlain : kBig;
 }
 
+// An expression is one, too, and an identity's none.
+bool has_default(const Column& column) {
+  return column.is_generated() || (!column.initial.empty() && column.identity == Identity::kNone);
+}
+
 void set_column(RowMaker& rows, int64_t relation, const Column& column, size_t number) {
   rows.set("attrelid", relation).set("attname", column.name).set("attnum", static_cast<int64_t>(number));
   rows.set("atttypid", int64_t{oid_of(column.type)}).set("attlen", int64_t{length_of(column.type)});
   rows.set("atttypmod", int64_t{modifier_of(column.type)}).set("attnotnull", !column.nullable);
-  rows.set("atthasdef", !column.initial.empty() && column.identity == Identity::kNone);
+  rows.set("atthasdef", has_default(column));
+  if (column.is_generated()) rows.set("attgenerated", "s");
   if (column.identity != Identity::kNone)
     rows.set("attidentity", column.identity == Identity::kAlways ? "a" : "d");
   if (column.type.kind == TypeKind::kNumeric || column.type.kind == TypeKind::kDecimal) {
@@ -153,6 +159,7 @@ void attributes(const SystemCatalog& catalog, RowMaker& rows) {
       Column column = catalog.program().catalog.table(index.table).column(index.columns[i]);
       column.nullable = true;
       column.initial.clear();
+      column.generated.clear();
       set_column(rows, oids::of(index.id), column, i + 1);
     }
   }
@@ -161,7 +168,7 @@ void attributes(const SystemCatalog& catalog, RowMaker& rows) {
 void defaults(const SystemCatalog& catalog, RowMaker& rows) {
   for (const TableDefinition& table : catalog.program().catalog.tables()) {
     for (uint32_t i = 0; i < table.columns.size(); ++i) {
-      if (table.columns[i].initial.empty() || table.columns[i].identity != Identity::kNone) continue;
+      if (!has_default(table.columns[i])) continue;
       rows.set("oid", oids::default_of(table.id, i)).set("adrelid", oids::of(table.id));
       rows.set("adnum", int64_t{i} + 1)
           .set("adbin", oids::default_expression(table.columns[i], catalog.schema_prefix()));
@@ -177,7 +184,9 @@ void indexes(const SystemCatalog& catalog, RowMaker& rows) {
     rows.set("indexrelid", oids::of(index.id)).set("indrelid", oids::of(index.table));
     rows.set("indnatts", static_cast<int64_t>(index.columns.size()));
     rows.set("indnkeyatts", static_cast<int64_t>(index.columns.size()));
-    rows.set("indisunique", index.unique).set("indisprimary", oids::is_primary_key(program, index));
+    if (!index.predicate.empty()) rows.set("indpred", "(" + index.predicate + ")");
+    rows.set("indisunique", index.unique || index.unique_in_part)
+        .set("indisprimary", oids::is_primary_key(program, index));
     std::string zeros;
     for (size_t i = 0; i < index.columns.size(); ++i) zeros += i == 0 ? "0" : " 0";
     rows.set("indoption", zeros).set("indcollation", zeros).set("indclass", zeros);
@@ -280,7 +289,7 @@ void add_dependencies_of_defaults(const SystemCatalog& catalog, RowMaker& rows) 
   for (const TableDefinition& table : tables.tables()) {
     for (uint32_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
-      if (column.initial.empty() || column.identity != Identity::kNone) continue;
+      if (!has_default(column)) continue;
       rows.set("classid", defaults).set("objid", oids::default_of(table.id, i)).set("refclassid", classes);
       rows.set("refobjid", oids::of(table.id)).set("refobjsubid", int64_t{i} + 1).set("deptype", "a").add();
       const TableDefinition* sequence =

@@ -67,6 +67,7 @@ inline constexpr const char* kIndeterminateType = "42P18";
 inline constexpr const char* kUndefinedObject = "42704";
 inline constexpr const char* kUndefinedColumn = "42703";
 inline constexpr const char* kGeneratedAlways = "428C9";
+inline constexpr const char* kInvalidObjectDefinition = "42P17";
 inline constexpr const char* kInvalidSchema = "3F000";
 inline constexpr const char* kUndefinedTable = "42P01";
 inline constexpr const char* kUndefinedParameter = "42P02";

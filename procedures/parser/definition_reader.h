@@ -103,7 +103,9 @@ class DefinitionReader {
 
   static void check_method(MnemeParser::NameContext* context);
 
-  static syntax::Index index(MnemeParser::CreateIndexContext* context);
+  syntax::Index index(MnemeParser::CreateIndexContext* context) const;
+  // What the source has there.
+  std::string written(antlr4::ParserRuleContext* context) const;
 
   syntax::Procedure procedure(MnemeParser::CreateProcedureContext* context);
 

@@ -193,7 +193,7 @@ const std::map<std::string_view, std::string_view> kReservedWordAdvice = {
     {"fetch",
      "FETCH is not supported here: procedures have cursors of their own (DECLARE c CURSOR FOR ...; OPEN c; "
      "FETCH c INTO ...), and a server's sessions have DECLARE and FETCH"},
-    {"generated", "generated columns are not supported; compute the value in each INSERT and UPDATE"},
+    {"generated", "a generated column is written GENERATED ALWAYS AS (expression) STORED"},
     {"grant", "GRANT is not supported: there are no users; leave it out"},
     {"include", "INCLUDE columns are not supported: an index leads to the whole row; leave them out"},
     {"lock", "LOCK is not supported: transactions are serializable as they are; leave it out"},

@@ -45,6 +45,8 @@ struct ColumnDefinition {
   std::string initial_text = {};               // as written
   bool is_serial = false;                      // the DEFAULT draws from a sequence of its own
   Identity identity = Identity::kNone;
+  std::string generated = {};  // GENERATED ALWAYS AS (...) STORED, as written
+  SourceLocation generated_where = {};
   std::optional<Sequence> sequence_options = std::nullopt;  // of that one, as IDENTITY has them
 };
 
@@ -87,6 +89,7 @@ struct LikeTable {
   bool identity = false;
   bool indexes = false;
   bool comments = false;
+  bool generated = false;
 };
 
 struct Table {
@@ -110,6 +113,8 @@ struct Index {
   std::vector<Name> columns;
   bool unique = false;
   bool if_not_exists = false;
+  std::optional<Expr> condition = std::nullopt;  // WHERE
+  std::string condition_text = {};               // as written
 };
 
 // One action of ALTER TABLE. ALTER INDEX and ALTER SEQUENCE ... RENAME are kRenameTo.

@@ -18,9 +18,9 @@ struct StatementAdvice {
 constexpr StatementAdvice kStatementAdvice[] = {
     {"create", "using",
      "index methods are not supported; leave USING out: every index is a hash table or a B+tree"},
-    {"create", "where", "partial indexes are not supported; leave WHERE out"},
     {"create", "(",
-     "expressions are not supported as an index's columns; give the table a column for the value"},
+     "expressions are not supported as an index's columns; give the table a column GENERATED ALWAYS AS "
+     "(expression) STORED, and index that"},
     {"create", "select", "a procedure's body is LANGUAGE plpgsql AS $$ BEGIN ... END $$"},
     {"create", "with", "storage parameters are not supported; leave WITH out"},
     {"insert", "on",

@@ -317,9 +317,13 @@ syntax::Check DefinitionReader::read_check(MnemeParser::CheckContext* context,
   syntax::Check check;
   if (name) check.name = read_name(name);
   check.condition = read_expression(context->expression());
-  const size_t begin = context->expression()->getStart()->getStartIndex();
-  check.text = source_.substr(begin, context->expression()->getStop()->getStopIndex() + 1 - begin);
+  check.text = written(context->expression());
   return check;
+}
+
+std::string DefinitionReader::written(antlr4::ParserRuleContext* context) const {
+  const size_t begin = context->getStart()->getStartIndex();
+  return std::string(source_.substr(begin, context->getStop()->getStopIndex() + 1 - begin));
 }
 
 syntax::ForeignKey DefinitionReader::foreign_key(MnemeParser::ReferencesContext* context,
@@ -453,6 +457,15 @@ void DefinitionReader::column(MnemeParser::ColumnContext* context, syntax::Table
       column.is_serial = column.not_null = true;
       if (identity->sequenceOptions())
         read_options(identity->sequenceOptions(), column.sequence_options.emplace());
+    } else if (auto* generated = dynamic_cast<MnemeParser::GeneratedColumnContext*>(item)) {
+      expect_word(generated->IDENTIFIER(0), {"always"});
+      expect_word(generated->IDENTIFIER(1), {"stored"});
+      if (!column.generated.empty()) {
+        refuse(location(generated), "multiple generation clauses specified for column \"{}\" of table \"{}\"",
+               column.name.text, table.name.text);
+      }
+      column.generated = written(generated->expression());
+      column.generated_where = location(generated);
     } else if (auto* collation = dynamic_cast<MnemeParser::CollationContext*>(item)) {
       if (collation->QUOTED_IDENTIFIER()->getText() != "\"C\"") {
         refuse_as(sqlstate::kNotSupported, location(collation),
@@ -471,6 +484,11 @@ void DefinitionReader::column(MnemeParser::ColumnContext* context, syntax::Table
     if (is_nullable && column.not_null) {
       refuse(location(item), "column {} is declared both NULL and NOT NULL; leave one out", column.name.text);
     }
+  }
+  if (!column.generated.empty() && column.initial) {
+    refuse(column.generated_where,
+           "both {} and generation expression specified for column \"{}\" of table \"{}\"",
+           column.is_serial ? "identity" : "default", column.name.text, table.name.text);
   }
   table.columns.push_back(std::move(column));
 }
@@ -538,7 +556,7 @@ void DefinitionReader::check_operators(antlr4::tree::TerminalNode* name) {
             "operator class \"{}\" does not exist for access method \"btree\"", name->getText());
 }
 
-syntax::Index DefinitionReader::index(MnemeParser::CreateIndexContext* context) {
+syntax::Index DefinitionReader::index(MnemeParser::CreateIndexContext* context) const {
   syntax::Index index;
   // An index's name comes before its table's, its method's after.
   const bool has_name = context->name().size() == (context->USING() ? 2 : 1);
@@ -559,6 +577,10 @@ syntax::Index DefinitionReader::index(MnemeParser::CreateIndexContext* context) 
     if (words.empty()) continue;
     expect_word(words[0], {"nulls"});
     expect_word(words[1], {"first", "last"});
+  }
+  if (context->expression()) {
+    index.condition = read_expression(context->expression());
+    index.condition_text = written(context->expression());
   }
   return index;
 }

@@ -58,6 +58,7 @@ syntax::LikeTable DefinitionReader::like(MnemeParser::LikeTableContext* context)
     if (all || word == "identity") like.identity = includes;
     if (all || word == "indexes") like.indexes = includes;
     if (all || word == "comments") like.comments = includes;
+    if (all || word == "generated") like.generated = includes;
     // Tables here have nothing of these.
     const bool is_other =
         word == "generated" || word == "storage" || word == "statistics" || word == "compression";

@@ -151,6 +151,7 @@ syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* 
   if (context->nameList()) {
     for (auto* column : context->nameList()->name()) conflict.columns.push_back(read_name(column));
   }
+  if (context->conflictRows()) conflict.rows = read_expression(context->conflictRows()->expression());
   if (context->name()) conflict.constraint = read_name(context->name());
   syntax::Operation update;
   for (auto* item : context->setItem()) read_set_item(item, update);

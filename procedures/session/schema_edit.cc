@@ -186,7 +186,9 @@ Definition SchemaEdit::renamed_index(const Definition& given, const std::string&
                                  written_name(name), written_name(index.table.text));
   for (size_t i = 0; i < index.columns.size(); ++i)
     text += (i == 0 ? "" : ", ") + written_name(index.columns[i].text);
-  return std::move(parse(text + ")").front());
+  text += ")";
+  if (index.condition) text += " WHERE " + index.condition_text;
+  return std::move(parse(text).front());
 }
 
 std::unique_ptr<Program> SchemaEdit::with_one_more(const Definition& made) const {

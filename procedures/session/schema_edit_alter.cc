@@ -202,7 +202,7 @@ std::unique_ptr<Program> SchemaEdit::add_identity(const syntax::Alteration& alte
     refuse_change(kWrongState, "column \"{}\" of relation \"{}\" is already an identity column", column.name,
                   table.name);
   }
-  if (!column.initial.empty()) {
+  if (!column.initial.empty() || column.is_generated()) {
     refuse_change(kWrongState, "column \"{}\" of relation \"{}\" already has a default value", column.name,
                   table.name);
   }
@@ -247,11 +247,31 @@ std::unique_ptr<Program> SchemaEdit::drop_column(const Definition& made, const T
   }
   for (const IndexId id : table.indexes) {
     const IndexDefinition& index = program_.catalog.index(id);
-    if (!has_it(index.columns)) continue;
+    if (!has_it(index.columns) && !has_it(columns_of_predicate(index, program_.catalog))) continue;
     if (index.origin == IndexOrigin::kConstraint) constraints.push_back(index.name);
     if (index.origin == IndexOrigin::kIndex) indexes.push_back(index.name);
   }
   std::unique_ptr<Program> program;
+  for (const Column& each : table.columns) {
+    if (!names_column(each.generated, name)) continue;
+    if (!made.alteration->cascades) {
+      StatementResult failure = StatementResult::failure(
+          sqlstate_of_catalog::kNeededByOthers,
+          fmt::format("cannot drop column {} of table {} because other objects depend on it", name,
+                      table.name));
+      failure.detail = fmt::format("column {0} of table {1} depends on column {2} of table {1}", each.name,
+                                   table.name, name);
+      failure.hint = "Use DROP ... CASCADE to drop the dependent objects too.";
+      throw Refusal{std::move(failure)};
+    }
+    program = run_text(program ? *program : program_,
+                       fmt::format("ALTER TABLE {} DROP COLUMN {} CASCADE", written_name(table.name),
+                                   written_name(each.name)));
+  }
+  if (program) {
+    // Its indexes and constraints have other numbers now.
+    return SchemaEdit(*program, command_).drop_column(made, *program->catalog.find_table(table.name));
+  }
   for (const std::string& constraint : constraints) {
     program = run_text(program ? *program : program_,
                        fmt::format("ALTER TABLE {} DROP CONSTRAINT {}{}", written_name(table.name),

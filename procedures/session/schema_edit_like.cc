@@ -37,6 +37,8 @@ std::string elements_of(const Catalog& catalog, const syntax::LikeTable& like, c
     std::string element = written_name(column.name) + " " + to_string(column.type);
     if (!column.nullable) element += " NOT NULL";
     if (like.defaults && !column.initial.empty()) element += " DEFAULT " + column.initial;
+    if (like.generated && column.is_generated())
+      element += fmt::format(" GENERATED ALWAYS AS ({}) STORED", column.generated);
     add(element);
   }
   if (like.constraints) {
@@ -53,8 +55,9 @@ std::string elements_of(const Catalog& catalog, const syntax::LikeTable& like, c
     } else if (index.origin == IndexOrigin::kConstraint) {
       add(fmt::format("UNIQUE ({})", columns));
     } else {
-      indexes.push_back(fmt::format("CREATE {}INDEX ON {} ({})", index.unique ? "UNIQUE " : "",
-                                    written_name(made), columns));
+      indexes.push_back(fmt::format("CREATE {}INDEX ON {} ({}){}{}",
+                                    index.unique || index.unique_in_part ? "UNIQUE " : "", written_name(made),
+                                    columns, index.predicate.empty() ? "" : " WHERE ", index.predicate));
     }
   }
   return text;
@@ -73,7 +76,8 @@ const IndexDefinition* copied_index(const Catalog& before, const IndexDefinition
   const std::vector<std::string> names = column_names_of(table, index);
   for (const IndexId id : made.indexes) {
     const IndexDefinition& each = after.index(id);
-    const bool is_alike = each.unique == index.unique && each.origin == index.origin &&
+    const bool is_alike = each.unique == index.unique && each.predicate == index.predicate &&
+                          each.origin == index.origin &&
                           (made.primary_key == id) == (table.primary_key == index.id);
     if (is_alike && column_names_of(made, each) == names) return &each;
   }

@@ -19,8 +19,10 @@ std::string rows_of(const TableDefinition& former, const TableDefinition& table,
   for (const Column& column : table.columns) {
     if (former.find_column(column.name)) continue;
     rows = fmt::format("(SELECT *, CAST({} AS {}) AS {} FROM {}) AS {}",
-                       column.initial.empty() ? "NULL" : column.initial, to_string(column.type),
-                       written_name(column.name), rows, alias);
+                       column.is_generated()    ? column.generated
+                       : column.initial.empty() ? "NULL"
+                                                : column.initial,
+                       to_string(column.type), written_name(column.name), rows, alias);
     is_query = true;
   }
   return is_query ? rows : rows + " " + alias;
@@ -52,6 +54,20 @@ std::string violating(const Catalog& before, const Catalog& catalog, const Table
                      rows_of(*former_referenced, referenced, "referred"), equal);
 }
 
+// A query that finds rows which a unique index of some rows holds against each other.
+std::string repeated(const TableDefinition& former, const TableDefinition& table,
+                     const IndexDefinition& index) {
+  std::string given;
+  std::string columns;
+  for (const ColumnId each : index.columns) {
+    const std::string column = written_name(table.column(each).name);
+    given += fmt::format(" AND {} IS NOT NULL", column);
+    columns += (columns.empty() ? "" : ", ") + column;
+  }
+  return fmt::format("SELECT 1 FROM {} WHERE ({}){} GROUP BY {} HAVING count(*) > 1 LIMIT 1",
+                     rows_of(former, table, written_name(table.name)), index.predicate, given, columns);
+}
+
 }  // namespace
 
 StatementResult check_added_constraints(WorkingDatabase& working, const Catalog& changed) {
@@ -77,6 +93,16 @@ StatementResult check_added_constraints(WorkingDatabase& working, const Catalog&
       return StatementResult::failure(
           sqlstate::kCheck, fmt::format("check constraint \"{}\" of relation \"{}\" is violated by some row",
                                         check.name, table.name));
+    }
+    for (const IndexId id : table.indexes) {
+      const IndexDefinition& index = changed.index(id);
+      const IndexDefinition* const was = before.find_index(index.name);
+      if (!index.unique_in_part || (was != nullptr && was->unique_in_part)) continue;
+      const StatementResult found = finds_row(repeated(*former, table, index));
+      if (!found.ok()) return found;
+      if (found.rows.empty()) continue;
+      return StatementResult::failure(sqlstate::kUnique,
+                                      fmt::format("could not create unique index \"{}\"", index.name));
     }
     for (const ForeignKey& key : table.foreign_keys) {
       const auto is_same = [&](const ForeignKey& each) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "procedures/binder/schema_binder.h"
 #include "procedures/values/cast.h"
+#include "procedures/values/expression.h"
 #include "recovery/database/constraint_check.h"
 #include "recovery/rows/index_builder.h"
 
@@ -103,6 +105,35 @@ class ValueCasts {
   SqlError error_;
 };
 
+// Makes what generated columns hold of rows that were there before. What has no value leaves its error.
+class RowGenerator {
+ public:
+  explicit RowGenerator(const Catalog& catalog) : catalog_(catalog) {}
+
+  bool generate(const Database::Prepared::Generated& generated) {
+    const auto [place, is_new] =
+        exprs_.try_emplace({generated.table.id.value, generated.column.value}, ir::Expr());
+    if (is_new) {
+      place->second =
+          bind_generated(generated.table, generated.table.column(generated.column), catalog_, strings_);
+    }
+    arena_.reset();
+    EvaluationContext context(arena_);
+    context.rows[0] = {&generated.layout, generated.image, {}, {}};
+    if (evaluate(place->second, context, generated.value)) return true;
+    error_ = context.error;
+    return false;
+  }
+  const SqlError& error() const { return error_; }
+
+ private:
+  const Catalog& catalog_;
+  std::deque<std::string> strings_;
+  std::map<std::pair<uint32_t, uint32_t>, ir::Expr> exprs_;  // by table and column
+  Arena arena_;
+  SqlError error_;
+};
+
 }  // namespace
 
 Result<void> change_tables(Database& database, const Catalog& catalog, bool with_indexes, uint32_t threads) {
@@ -111,9 +142,11 @@ Result<void> change_tables(Database& database, const Catalog& catalog, bool with
   std::deque<std::string> strings;
   const auto value_of_added = [&](const Column& column) { return initial_value(catalog, column, strings); };
   ValueCasts casts;
+  RowGenerator generator(catalog);
   const Database::Prepared::Copied copied = prepared.copy_rows(
       !with_indexes, value_of_added,
-      [&](const Database::Prepared::Converted& converted) { return casts.convert(converted); });
+      [&](const Database::Prepared::Converted& converted) { return casts.convert(converted); },
+      [&](const Database::Prepared::Generated& generated) { return generator.generate(generated); });
   if (copied.status != Database::Prepared::Copied::Status::kDone) {
     return failed(
         "there is no memory, or no value, for a row of table {} that its change of the schema lays out anew",
@@ -188,11 +221,16 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
       return initial_value(changed.program->catalog, column, strings);
     };
     ValueCasts casts;
+    RowGenerator generator(changed.program->catalog);
     const Copied copied = tables->copy_rows(
         false, value_of_added,
-        [&](const Database::Prepared::Converted& converted) { return casts.convert(converted); });
-    if (copied.status == Copied::Status::kNoValue)
-      return StatementResult::failure(casts.error().sqlstate, std::string(casts.error().message));
+        [&](const Database::Prepared::Converted& converted) { return casts.convert(converted); },
+        [&](const Database::Prepared::Generated& generated) { return generator.generate(generated); });
+    if (copied.status == Copied::Status::kNoValue) {
+      const bool is_of_cast = *casts.error().sqlstate != '\0';
+      const SqlError& error = is_of_cast ? casts.error() : generator.error();
+      return StatementResult::failure(error.sqlstate, std::string(error.message));
+    }
     if (copied.status == Copied::Status::kNull) {
       return StatementResult::failure(
           sqlstate::kNotNull,

@@ -113,6 +113,46 @@ constexpr const char* kNewProcedure =
     "CREATE PROCEDURE put_extra(p_id INT, p_amount INT) LANGUAGE plpgsql AS $$\n"
     "BEGIN DELETE FROM extra WHERE id = p_id; INSERT INTO extra VALUES (p_id, p_amount); END $$";
 
+// What a row's values ask is made of statements of its transaction, and of a change's own rows: every scheme
+// finds the same.
+TEST_P(SchemaChangeTest, GeneratedColumnsAndKeysOfSomeRowsAreRecovered) {
+  Digest left{};
+  {
+    WorkingDatabase working = create();
+    must_change(working,
+                "CREATE TABLE seat (id INT PRIMARY KEY, place INT, taken INT, twice INT GENERATED ALWAYS AS "
+                "(place * 2 + taken) STORED NOT NULL)");
+    must_change(working, "CREATE UNIQUE INDEX seat_free ON seat (place) WHERE taken = 0");
+    must_change(working, "CREATE INDEX seat_twice ON seat (twice) WHERE taken > 0");
+    must_change(working,
+                "CREATE PROCEDURE put_seat(p_id INT, p_place INT) LANGUAGE plpgsql AS $$\n"
+                "BEGIN DELETE FROM seat WHERE id = p_id;\n"
+                "INSERT INTO seat (id, place, taken) VALUES (p_id, p_place % 50, p_id % 2); END $$");
+    must_change(working,
+                "CREATE PROCEDURE free_seat(p_id INT, p_twice INT) LANGUAGE plpgsql AS $$\n"
+                "DECLARE v INT; BEGIN UPDATE seat SET taken = 0 WHERE id = p_id;\n"
+                "SELECT count(*) INTO v FROM seat WHERE twice = p_twice;\n"
+                "UPDATE seat SET place = place + v WHERE twice > p_twice AND id < 150; END $$");
+    calls(working, 1);
+    must_change(working, "ALTER TABLE seat ADD COLUMN third INT GENERATED ALWAYS AS (place / 3) STORED");
+    calls(working, 2);
+    must_change(working, "ALTER TABLE seat RENAME COLUMN place TO spot");
+    left = digest_of(working.database(), 2);
+    SqlSession session(working.program(), working.database(), WorkerId{0});
+    const auto wrong =
+        session.run(*parse_statement("SELECT 1 FROM seat WHERE twice <> spot * 2 + taken OR third <> spot / "
+                                     "3 OR spot IN (SELECT spot FROM "
+                                     "seat WHERE taken = 0 GROUP BY spot HAVING count(*) > 1) AND taken = 0")
+                         .command);
+    EXPECT_TRUE(wrong.ok()) << wrong.message;
+    EXPECT_TRUE(wrong.rows.empty());
+    const auto some = session.run(*parse_statement("SELECT count(*) FROM seat").command);
+    ASSERT_EQ(some.rows.size(), 1u);
+    EXPECT_NE(some.rows[0][0], "0");
+  }
+  expect_recovered(left, 7);
+}
+
 TEST_P(SchemaChangeTest, EachSchemeFollowsEachChange) {
   Digest left{};
   {
