@@ -278,7 +278,8 @@ void OperationBinder::bind_select(const syntax::Operation& from, Use use, ir::Op
                 "an aggregate gives one row: ORDER BY, LIMIT and OFFSET have no meaning; leave them out");
     }
     if (from.for_update)
-      refuse(*from.for_update, "PostgreSQL does not allow FOR UPDATE with aggregates; leave it out");
+      refuse_as(sqlstate::kNotSupported, *from.for_update,
+                "PostgreSQL does not allow FOR UPDATE with aggregates; leave it out");
     if (use == Use::kPerform) {
       refuse_as(sqlstate::kNotSupported, from.where, "PERFORM of an aggregate does nothing; leave it out");
     }
