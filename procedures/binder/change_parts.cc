@@ -51,6 +51,41 @@ void refuse_functions_of_rows(const syntax::Expr& value, std::string_view clause
   for (const syntax::Expr& arg : value.args) refuse_functions_of_rows(arg, clause);
 }
 
+// Makes `value IN (SELECT ... FOR UPDATE ...)`, which must hold, a join with the query's distinct rows: the rows
+// that it has locked are then looked up, and no others are read.
+void join_locking_queries(syntax::Expr& condition, std::vector<syntax::FromItem>& from) {
+  if (condition.kind == syntax::ExprKind::kBinary && condition.op == ir::Op::kAnd) {
+    for (syntax::Expr& arg : condition.args) join_locking_queries(arg, from);
+    return;
+  }
+  const bool is_of_one = condition.kind == syntax::ExprKind::kInQuery && !condition.negated &&
+                         condition.args.size() == 1 && condition.args[0].kind != syntax::ExprKind::kRow;
+  if (!is_of_one || !condition.query->for_update || condition.query->first.select == std::nullopt ||
+      condition.query->first.select->items.size() != 1 || condition.query->first.select->items[0].star)
+    return;
+  const ir::SourceLocation where = condition.where;
+  // No name of a user's holds a blank.
+  const syntax::Name rows{"locked rows " + std::to_string(from.size()), where};
+  const syntax::Name row{"locked row", where};
+  syntax::FromItem locked;
+  locked.kind = syntax::FromItem::Kind::kQuery;
+  locked.where = where;
+  locked.alias = rows;
+  locked.column_aliases.push_back(row);
+  locked.query = condition.query;
+  auto distinct = std::make_shared<syntax::Query>();
+  distinct->where = distinct->first.where = where;
+  syntax::SelectCore& core = distinct->first.select.emplace();
+  core.where = where;
+  core.distinct = true;
+  core.items.push_back({false, {}, syntax::reference(rows.text, row.text, where), {}});
+  core.from.push_back(locked);
+  locked.query = std::move(distinct);
+  condition = syntax::make_binary(ir::Op::kEqual, std::move(condition.args[0]),
+                                  syntax::reference(rows.text, row.text, where));
+  from.push_back(std::move(locked));
+}
+
 // The names that the statement has for the tables of an item of FROM.
 void add_names(const syntax::FromItem& item, std::vector<syntax::Name>& names) {
   if (item.kind != syntax::FromItem::Kind::kJoins || !item.alias.empty()) {
@@ -99,6 +134,7 @@ syntax::Query ChangeParts::rows(std::vector<std::optional<Type>>& targets, bool 
   core.from = tables();
   if (!operation_.conditions.empty()) {
     std::vector<syntax::Expr> conditions = operation_.conditions;
+    for (syntax::Expr& condition : conditions) join_locking_queries(condition, core.from);
     core.condition = syntax::join(ir::Op::kAnd, conditions);
   }
   return query;

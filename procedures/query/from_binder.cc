@@ -499,6 +499,8 @@ void SelectBinder::order_steps(FromPlan& plan, const Conditions& conditions) {
         known.push_back(as_table_columns(condition, step.slots));
       }
       int score = meets ? 5 : next == 0 ? 1 : 0;
+      // The rows that it has locked say which others are looked at: those of a queue's other workers are not.
+      if (next == 0 && locks_rows(step)) score = 5;
       if (step.source == FromStep::Source::kTable) {
         const auto path = find_path(binder_.catalog_, step.lookup.access[1].table, 1, known);
         if (path && path->is_lookup) score = path->score;

@@ -30,6 +30,16 @@ RowLockWait as_access(ir::LockWait wait) {
 
 }  // namespace
 
+bool locks_rows(const FromStep& step) {
+  const auto any = [](const std::vector<FromStep>& steps) {
+    return std::ranges::any_of(steps,
+                               [](const FromStep& each) { return each.gives_handle || locks_rows(each); });
+  };
+  if (step.group) return any(step.group->steps);
+  return step.query &&
+         (!step.query->locks.empty() || (step.query->select && any(step.query->select->from.steps)));
+}
+
 void refuse_lock(const syntax::LockClause& lock, std::string_view rest) {
   refuse_as(sqlstate::kNotSupported, lock.where, "{} {}", lock.words, rest);
 }

@@ -50,6 +50,9 @@ inline bool is_window_result(const ir::Expr& expr) {
   return expr.kind == ir::ExprKind::kColumn && expr.source == kWindowResults;
 }
 
+// Whether the step is a query, or a group of joins, in which FOR UPDATE or its kind locks rows.
+bool locks_rows(const FromStep& step);
+
 class SelectBinder final : public QueryNames, private ScopeOwner {
  public:
   SelectBinder(QueryBinder& binder, RowScope& scope) : binder_(binder), scope_(scope) {}

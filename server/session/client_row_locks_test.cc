@@ -89,6 +89,28 @@ TEST_P(QueueOfJobs, AnUpdateTakesWhatNobodyHas) {
   EXPECT_THAT(other("COMMIT"), ElementsAre());
 }
 
+TEST_P(QueueOfJobs, EachFormOfTakingLooksAtItsOwnRowsAlone) {
+  const char* const forms[] = {
+      "WITH next AS (SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) "
+      "UPDATE job SET state = 'run' FROM next WHERE job.id = next.id RETURNING job.id",
+      "UPDATE job SET state = 'run' WHERE id IN (SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 "
+      "FOR UPDATE SKIP LOCKED) RETURNING id",
+      "DELETE FROM job WHERE id = (SELECT id FROM job WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE "
+      "SKIP "
+      "LOCKED) RETURNING id",
+  };
+  one("INSERT INTO job SELECT g, 'new', 0 FROM generate_series(4, 9) g");
+  int next = 1;
+  for (const char* const form : forms) {
+    one("BEGIN");
+    other("BEGIN");
+    EXPECT_THAT(one(form), ElementsAre("D " + std::to_string(next++))) << form;
+    EXPECT_THAT(other(form), ElementsAre("D " + std::to_string(next++))) << form;
+    EXPECT_THAT(one("COMMIT"), ElementsAre()) << form;
+    EXPECT_THAT(other("COMMIT"), ElementsAre()) << form;
+  }
+}
+
 TEST_P(QueueOfJobs, NoWaitFailsAtARowThatAnotherHas) {
   one("BEGIN");
   EXPECT_THAT(one("SELECT id FROM job WHERE id = 2 FOR UPDATE"), ElementsAre("D 2"));
