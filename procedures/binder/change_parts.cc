@@ -51,7 +51,7 @@ void refuse_functions_of_rows(const syntax::Expr& value, std::string_view clause
   for (const syntax::Expr& arg : value.args) refuse_functions_of_rows(arg, clause);
 }
 
-// Makes `value IN (SELECT ... FOR UPDATE ...)`, which must hold, a join with the query's distinct rows: the rows
+// Makes `value IN (SELECT ... FOR UPDATE ...)`, which must hold, a join with the query's distinct rows: those
 // that it has locked are then looked up, and no others are read.
 void join_locking_queries(syntax::Expr& condition, std::vector<syntax::FromItem>& from) {
   if (condition.kind == syntax::ExprKind::kBinary && condition.op == ir::Op::kAnd) {
