@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "engine/schema/text_form.h"
 #include "procedures/ir/expression_nodes.h"
@@ -12,6 +13,7 @@
 #include "procedures/typing/constant_folding.h"
 #include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme {
 
@@ -119,6 +121,7 @@ Expr ExpressionBinder::bind(const syntax::Expr& expr) {
       refuse_as(sqlstate::kUndefinedFunction, expr.where,
                 "no function here has a parameter named {}; write the arguments in their order", expr.text);
     case syntax::ExprKind::kRow:
+      if (query_ != nullptr) return query_->bind_array(expr, *this);
       refuse_as(sqlstate::kNotSupported, expr.where,
                 "a row of values is supported in comparisons with another one and before IN alone");
     case syntax::ExprKind::kScalarQuery:
@@ -147,8 +150,17 @@ Expr ExpressionBinder::bind_literal(const syntax::Expr& expr) {
       literal.type = kBoolean;
       literal.constant = Value::of_bool(expr.text == "true");
       return literal;
-    case syntax::ExprKind::kString:
     case syntax::ExprKind::kTimestamp:
+      if (!expr.text.empty() && is_ascii_letter(expr.text[0])) {
+        syntax::Expr cast = syntax::make_expression(syntax::ExprKind::kCast, expr.where);
+        cast.type.base = "timestamp";
+        cast.type.where = expr.where;
+        cast.args.push_back(expr);
+        cast.args[0].kind = syntax::ExprKind::kString;
+        return bind_cast(cast);
+      }
+      [[fallthrough]];
+    case syntax::ExprKind::kString:
       strings_.push_back(expr.text);
       literal.constant = Value::of_text(strings_.back());
       if (expr.kind == syntax::ExprKind::kString) return literal;
@@ -338,6 +350,12 @@ Expr ExpressionBinder::bind_unary(const syntax::Expr& expr) {
       return make_unary(Op::kNot, kBoolean, require_boolean(std::move(arg), "what NOT negates"), expr.where);
     case Op::kIsNull:
     case Op::kIsNotNull:
+      if (query_ != nullptr && is_record(arg.type)) {
+        std::vector<Expr> args;
+        args.push_back(std::move(arg));
+        return *query_->bind_form_call(
+            expr.op == Op::kIsNull ? "mneme_record_is_null" : "mneme_record_has_all", args, expr.where);
+      }
       return make_unary(expr.op, kBoolean, resolve_as_text(std::move(arg)), expr.where);
     case Op::kNegate: {
       const bool is_interval = arg.type.kind == TypeKind::kInterval;
@@ -459,7 +477,9 @@ Expr ExpressionBinder::bind_concat(const syntax::Expr& expr) {
     left = with_own_digits_if_numeric(std::move(left));
     right = with_own_digits_if_numeric(std::move(right));
   }
-  const auto is_text = [](const Expr& side) { return is_unknown(side) || side.type.is_string(); };
+  const auto is_text = [](const Expr& side) {
+    return is_unknown(side) || (side.type.is_string() && !has_read_form(side.type) && !is_record(side.type));
+  };
   if (!is_text(left) && !is_text(right)) {
     refuse_as(sqlstate::kUndefinedFunction, expr.where,
               "|| needs a string on one side at least; cast one side to text");

@@ -19,6 +19,7 @@
 #include "procedures/parser/written_names.h"
 #include "procedures/times/time_functions.h"
 #include "procedures/typing/conversion.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme {
 
@@ -156,9 +157,9 @@ bool takes_bytea(std::string_view name) {
 Expr to_text(Expr arg, std::string_view name) {
   if (is_form(arg.type, TextForm::kBytea) && takes_bytea(name))
     refuse_as(sqlstate::kNotSupported, arg.where, "{}() of bytea is not supported here", name);
-  if (has_read_form(arg.type))
+  if (has_read_form(arg.type) || is_record(arg.type))
     refuse_as(sqlstate::kUndefinedFunction, arg.where, "function {}({}) does not exist", name,
-              to_string(arg.type));
+              message_name(arg.type));
   if (!is_unknown(arg) && !arg.type.is_string()) {
     refuse_as(sqlstate::kUndefinedFunction, arg.where, "{}() takes a string here; cast the {} to text", name,
               to_string(arg.type));

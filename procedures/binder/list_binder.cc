@@ -13,6 +13,7 @@
 #include "procedures/typing/conversion.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/type_oids.h"
 #include "procedures/values/value_text.h"
 
 namespace mneme {
@@ -67,11 +68,34 @@ static bool is_plain_number(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c == '.' || is_ascii_digit(c); });
 }
 
+// 'now', 'today', 'tomorrow' and 'yesterday', cast to a date or a timestamp, ask for the time.
+static std::optional<syntax::Expr> moment_of_word(const syntax::Expr& cast) {
+  const bool is_written = cast.args[0].kind == syntax::ExprKind::kString && !cast.type.is_array;
+  const std::string& type = cast.type.base;
+  const bool has_day = type == "date" || type.starts_with("timestamp");
+  if (!is_written || !has_day) return std::nullopt;
+  std::string word = cast.args[0].text;
+  std::ranges::transform(word, word.begin(), ascii_lower);
+  const bool is_now = word == "now";
+  if (!is_now && word != "today" && word != "tomorrow" && word != "yesterday") return std::nullopt;
+  syntax::Expr moment = cast;
+  const bool is_clock = is_now && type != "date";
+  moment.args[0] = syntax::reference("", is_clock ? "localtimestamp" : "current_date", cast.where);
+  if (!is_now && word != "today") {
+    syntax::Expr one = syntax::make_expression(syntax::ExprKind::kInteger, cast.where);
+    one.text = "1";
+    moment.args[0] = syntax::make_binary(word == "tomorrow" ? Op::kAdd : Op::kSubtract,
+                                         std::move(moment.args[0]), std::move(one));
+  }
+  return moment;
+}
+
 Expr ExpressionBinder::bind_cast(const syntax::Expr& expr) {
   if (!expr.type.table.empty()) {
     refuse(expr.type.table.where,
            "PostgreSQL knows %TYPE in declarations, and not in a cast; write the type's name");
   }
+  if (const std::optional<syntax::Expr> moment = moment_of_word(expr)) return bind(*moment);
   if (query_ != nullptr) {
     if (std::optional<Expr> cast = query_->bind_catalog_cast(expr, *this)) return *std::move(cast);
   }
@@ -399,9 +423,13 @@ Expr ExpressionBinder::bind_like(const syntax::Expr& expr) {
   std::vector<Expr> args;
   for (const syntax::Expr& arg : expr.args) {
     Expr text = bind(arg);
-    if (!is_unknown(text) && !text.type.is_string())
+    const bool is_string = text.type.is_string() && !has_read_form(text.type) && !is_record(text.type) &&
+                           text.type.elements == TypeKind::kNull;
+    if (expr.kind == syntax::ExprKind::kLike && !expr.ignores_case && is_form(text.type, TextForm::kBytea))
+      refuse_as(sqlstate::kNotSupported, text.where, "LIKE of bytea is not supported");
+    if (!is_unknown(text) && !is_string)
       refuse_as(sqlstate::kUndefinedFunction, text.where, "LIKE compares strings, and this is of type {}",
-                to_string(text.type));
+                message_name(text.type));
     // The blanks that fill up what is compared count, as PostgreSQL's bpchar ~~ text has it.
     text = args.empty() && text.type.kind == TypeKind::kChar ? convert_to_output(std::move(text), "this text")
                                                              : convert_to_text(std::move(text));

@@ -34,7 +34,59 @@ bool number_to_char(QueryArguments arguments, Arena& arena, Value& result, SqlEr
   return true;
 }
 
+// ---- records ----
+
+// A field of a record's text: NULL is nothing at all, and quotes go around what could be taken for something
+// else.
+bool record_field(QueryArguments arguments, Arena& arena, Value& result, SqlError&) {
+  if (arguments[0].is_null()) return give_text("", arena, result);
+  const std::string_view text = arguments[0].as_text();
+  constexpr std::string_view kSpecial = "\"\\(), \t\n\v\f\r";
+  if (!text.empty() && text.find_first_of(kSpecial) == std::string_view::npos)
+    return give_text(text, arena, result);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted.push_back(c);
+    quoted.push_back(c);
+  }
+  return give_text(quoted + "\"", arena, result);
+}
+
+// Counts the fields of a record's text, and those that are NULL.
+struct FieldCounts {
+  size_t all = 1;
+  size_t nulls = 0;
+};
+FieldCounts count_fields(std::string_view record) {
+  FieldCounts counts;
+  bool in_quotes = false;
+  bool is_empty = true;
+  for (const char c : record.substr(1)) {
+    if (c == '"') in_quotes = !in_quotes;
+    const bool ends = !in_quotes && (c == ',' || c == ')');
+    if (ends && is_empty) ++counts.nulls;
+    if (ends && c == ',') ++counts.all;
+    is_empty = ends;
+  }
+  return counts;
+}
+
+// IS NULL and IS NOT NULL of a record: all of its fields are, none is.
+bool record_is_null(QueryArguments arguments, Arena&, Value& result, SqlError&) {
+  const bool is_null = arguments[0].is_null();
+  const FieldCounts counts = is_null ? FieldCounts{1, 1} : count_fields(arguments[0].as_text());
+  result = Value::of_bool(counts.nulls == counts.all);
+  return true;
+}
+bool record_has_all(QueryArguments arguments, Arena&, Value& result, SqlError&) {
+  result = Value::of_bool(!arguments[0].is_null() && count_fields(arguments[0].as_text()).nulls == 0);
+  return true;
+}
+
 constexpr QueryFunction kFormatFunctions[] = {
+    {"mneme_record_field", 1, 1, {types::kText}, types::kText, record_field, false},
+    {"mneme_record_is_null", 1, 1, {types::kText}, types::kBoolean, record_is_null, false},
+    {"mneme_record_has_all", 1, 1, {types::kText}, types::kBoolean, record_has_all, false},
     {"mneme_time_to_char", 2, 2, {types::kTimestamp, types::kText}, types::kText, time_to_char<false>},
     {"mneme_zoned_to_char", 2, 2, {types::kTimestamp, types::kText}, types::kText, time_to_char<true>},
     {"mneme_interval_to_char", 2, 2, {types::kInterval, types::kText}, types::kText, interval_to_char},

@@ -8,6 +8,7 @@
 #include "procedures/catalog/query_functions.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/numeric.h"
+#include "procedures/values/numeric_powers.h"
 
 namespace mneme {
 
@@ -89,6 +90,54 @@ bool sqrt_of_numeric(QueryArguments arguments, Arena& arena, Value& result, SqlE
   if (rest > root) ++root;
   result = Value::of_decimal(root, static_cast<uint8_t>(scale));
   return true;
+}
+
+bool exp_of_decimal(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  return exp_of_numeric(arguments[0], arena, result, error);
+}
+bool ln_of_decimal(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  return ln_of_numeric(arguments[0], arena, result, error);
+}
+bool log_of_decimal(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  return log_of_numeric(arguments[0], arguments[1], arena, result, error);
+}
+bool power_of_decimal(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  return power_of_numeric(arguments[0], arguments[1], arena, result, error);
+}
+
+// The divisor is that of the numbers without their point; 0 has no sign.
+bool gcd_of_decimals(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  Value one = arguments[0];
+  Value other = arguments[1];
+  const uint8_t digits = std::max(one.digits(), other.digits());
+  while (other.as_numeric() != 0) {
+    Value rest;
+    if (!apply_decimal(ir::Op::kModulo, one, other, arena, rest, error)) return false;
+    one = other;
+    other = rest;
+  }
+  const Value zero = Value::of_decimal(0, digits);
+  return apply_decimal(one.as_numeric() < 0 ? ir::Op::kSubtract : ir::Op::kAdd, zero, one, arena, result,
+                       error);
+}
+
+bool lcm_of_decimals(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  const Value zero = Value::of_decimal(0, std::max(arguments[0].digits(), arguments[1].digits()));
+  if (arguments[0].as_numeric() == 0 || arguments[1].as_numeric() == 0) {
+    result = zero;
+    return true;
+  }
+  Value divisor;
+  Value part[] = {{}, {}};
+  if (!gcd_of_decimals(arguments, arena, divisor, error)) return false;
+  part[0] = arguments[0];
+  part[1] = divisor;
+  Value product;
+  if (!div_of(part, arena, product, error) ||
+      !apply_decimal(ir::Op::kMultiply, product, arguments[1], arena, product, error))
+    return false;
+  return apply_decimal(product.as_numeric() < 0 ? ir::Op::kSubtract : ir::Op::kAdd, zero, product, arena,
+                       result, error);
 }
 
 // ---- width_bucket(operand, low, high, count) ----
@@ -327,6 +376,12 @@ constexpr QueryFunction kNumberFunctions[] = {
     {"min_scale", 1, 1, {kDecimalType}, types::kInt, least_scale},
     {"trim_scale", 1, 1, {kDecimalType}, kDecimalType, trim_scale},
     {"mneme_numeric_sqrt", 1, 1, {kDecimalType}, kDecimalType, sqrt_of_numeric},
+    {"mneme_numeric_exp", 1, 1, {kDecimalType}, kDecimalType, exp_of_decimal},
+    {"mneme_numeric_ln", 1, 1, {kDecimalType}, kDecimalType, ln_of_decimal},
+    {"mneme_numeric_log", 2, 2, {kDecimalType, kDecimalType}, kDecimalType, log_of_decimal},
+    {"mneme_numeric_power", 2, 2, {kDecimalType, kDecimalType}, kDecimalType, power_of_decimal},
+    {"mneme_numeric_gcd", 2, 2, {kDecimalType, kDecimalType}, kDecimalType, gcd_of_decimals},
+    {"mneme_numeric_lcm", 2, 2, {kDecimalType, kDecimalType}, kDecimalType, lcm_of_decimals},
     {"factorial", 1, 1, {types::kBigInt}, kDecimalType, factorial_of},
     {"width_bucket",
      4,

@@ -52,6 +52,8 @@ ColumnName column_name(const syntax::Expr& expr) {
     case syntax::ExprKind::kArrayQuery:
     case syntax::ExprKind::kEmptyArray:
       return {"array", false};
+    case syntax::ExprKind::kRow:
+      return {"row", false};
     case syntax::ExprKind::kExists:
       return {"exists", false};
     case syntax::ExprKind::kScalarQuery: {

@@ -40,10 +40,9 @@ Expr make_comparison(Op op, Expr left, Expr right) {
   const bool left_row = left.kind == ExprKind::kRow;
   const bool right_row = right.kind == ExprKind::kRow;
   if (left_row && right_row) return compare_rows(op, left, right);
-  const bool is_equality = op == Op::kEqual || op == Op::kNotEqual;
-  if (left.kind == ExprKind::kRow && right.kind == ExprKind::kScalarQuery && is_equality) {
+  if (left_row && right.kind == ExprKind::kScalarQuery) {
     Expr compared = syntax::make_expression(ExprKind::kRowQuery, left.where);
-    compared.negated = op == Op::kNotEqual;
+    compared.op = op;
     compared.query = std::move(right.query);
     compared.args.push_back(std::move(left));
     return compared;
@@ -200,6 +199,12 @@ Expr read_membership(MnemeParser::MembershipContext* context) {
     return in;
   }
   if (!context->BETWEEN() && !context->IN_()) return left;
+  if (context->BETWEEN() && left.kind == ExprKind::kRow && !context->SYMMETRIC()) {
+    Expr ends[] = {make_comparison(Op::kGreaterEqual, left, read_concatenation(context->concatenation(1))),
+                   make_comparison(Op::kLessEqual, left, read_concatenation(context->concatenation(2)))};
+    Expr between = syntax::join(Op::kAnd, ends);
+    return context->NOT() ? syntax::make_unary(Op::kNot, std::move(between), left.where) : std::move(between);
+  }
   if (context->IN_() && left.kind == ExprKind::kRow) {
     std::vector<Expr> parts;
     for (auto* item : context->expression()) {

@@ -8,6 +8,7 @@
 #include "procedures/query/select_binder.h"
 #include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme::query {
 
@@ -95,7 +96,7 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
       return kCountType;
     case Aggregate::Kind::kMin:
     case Aggregate::Kind::kMax:
-      if (argument.kind == TypeKind::kBoolean) undefined();
+      if (argument.kind == TypeKind::kBoolean || has_read_form(argument) || is_record(argument)) undefined();
       if (argument.elements != TypeKind::kNull) {
         refuse_as(sqlstate::kNotSupported, call.where,
                   "{}() of arrays is not supported; use ORDER BY and LIMIT", call.text);
@@ -139,9 +140,13 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
     case Aggregate::Kind::kArray:
       if (argument.elements != TypeKind::kNull)
         refuse_as(sqlstate::kNotSupported, call.where, "arrays of several dimensions are not supported");
+      if (is_record(argument))
+        refuse_as(sqlstate::kNotSupported, call.where, "arrays of records are not supported; use json_agg()");
       return array_type_of(argument);
   }
-  if (!argument.is_string()) undefined();
+  if (is_form(argument, TextForm::kBytea))
+    refuse_as(sqlstate::kNotSupported, call.where, "string_agg() of bytea is not supported");
+  if (!argument.is_string() || has_read_form(argument) || is_record(argument)) undefined();
   return text_type();
 }
 
@@ -242,8 +247,8 @@ Aggregate SelectBinder::bind_aggregate_parts(const syntax::Expr& call) {
 
 void SelectBinder::bind_aggregate_order(const std::vector<syntax::OrderItem>& order, Aggregate& aggregate) {
   for (const syntax::OrderItem& item : order) {
-    aggregate.order.push_back(
-        {binder_.finish(bind_value(item.expr)), item.descending, item.nulls_first.value_or(item.descending)});
+    aggregate.order.push_back({binder_.finish(order_key(bind_value(item.expr), item.expr.where)),
+                               item.descending, item.nulls_first.value_or(item.descending)});
   }
 }
 

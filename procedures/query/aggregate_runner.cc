@@ -129,9 +129,13 @@ bool AggregateRunner::add_value(const Aggregate& aggregate, AggregateState& stat
     case Aggregate::Kind::kMax: {
       const auto order = state.count == 1 ? std::strong_ordering::equal
                                           : compare_values(aggregate.argument->type.kind, value, state.value);
-      // Equal numbers may be written differently: PostgreSQL has the last.
-      const bool is_last = aggregate.argument->type.kind == TypeKind::kDecimal && order == 0;
-      if (state.count == 1 || is_last || (aggregate.kind == Aggregate::Kind::kMin ? order < 0 : order > 0))
+      // Equal values may be written differently, as 1.0 and 1.00 or a day and 24 hours: PostgreSQL has the
+      // last.
+      const Type& type = aggregate.argument->type;
+      const bool has_several_forms =
+          type.kind == TypeKind::kDecimal || type.kind == TypeKind::kInterval || type.is_floating();
+      if (state.count == 1 || (order == 0 && has_several_forms) ||
+          (aggregate.kind == Aggregate::Kind::kMin ? order < 0 : order > 0))
         return take();
       return true;
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/schema/text_form.h"
+#include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 #include "procedures/typing/conversion.h"
@@ -44,18 +45,17 @@ Expr SelectBinder::bind_array(const syntax::Expr& expr, ExpressionBinder& binder
     case syntax::ExprKind::kField:
       return bind_field(expr, binder);
     case syntax::ExprKind::kArray:
-      return bind_array_value(expr);
+      return std::ranges::any_of(expr.args, [&](const syntax::Expr& each) { return needs_row(each); })
+                 ? bind_array_of_row(expr, binder)
+                 : bind_array_value(expr);
+    case syntax::ExprKind::kRow: {
+      Fields fields;
+      for (const syntax::Expr& arg : expr.args) fields.emplace_back("", binder.bind(arg));
+      return record_of(std::move(fields), expr.where);
+    }
     default:
       return bind_bits(expr, binder);
   }
-}
-
-Expr SelectBinder::bind_item(const syntax::Expr& expr) {
-  refuse_chosen_sets(expr);
-  allows_sets_ = true;
-  Expr value = bind(expr);
-  allows_sets_ = false;
-  return value;
 }
 
 Expr SelectBinder::bind_subscript(const syntax::Expr& expr, ExpressionBinder& binder) {
@@ -83,6 +83,14 @@ Expr SelectBinder::bind_field(const syntax::Expr& expr, ExpressionBinder& binder
       scope_.has_source(whole.text)) {
     if (std::optional<Expr> column = scope_.find(whole.text, expr.text, expr.where))
       return *std::move(column);
+  }
+  if (whole.kind == syntax::ExprKind::kRow) {
+    // The columns of ROW(a, b) are f1 and f2.
+    for (size_t i = 0; i < whole.args.size(); ++i) {
+      if (expr.text == "f" + std::to_string(i + 1)) return binder.bind(whole.args[i]);
+    }
+    refuse_as(sqlstate::kUndefinedColumn, expr.where, "could not identify column \"{}\" in record data type",
+              expr.text);
   }
   return field_of(binder.bind(whole), expr);
 }
@@ -167,6 +175,39 @@ Expr SelectBinder::bind_array_cast(const syntax::Expr& cast, ExpressionBinder& b
   }
   if (array.args.empty()) return cast_to_array(bind_array_value(array), cast, binder);
   return bind_array_value(array);
+}
+
+// Whether a part of the expression has a value in this SELECT's rows alone, and so none in VALUES.
+bool SelectBinder::needs_row(const syntax::Expr& expr) const {
+  if (expr.kind == syntax::ExprKind::kCall &&
+      (expr.window || is_aggregate(expr.text) || is_set_function(expr.text)))
+    return true;
+  return std::ranges::any_of(expr.args, [&](const syntax::Expr& arg) { return needs_row(arg); });
+}
+
+// The elements are appended one by one.
+Expr SelectBinder::bind_array_of_row(const syntax::Expr& expr, ExpressionBinder& binder) {
+  std::vector<Expr> elements;
+  for (const syntax::Expr& element : expr.args) {
+    elements.push_back(with_own_digits_if_numeric(binder.bind(element)));
+    if (elements.back().type.elements != TypeKind::kNull)
+      refuse_as(sqlstate::kNotSupported, element.where, "arrays of several dimensions are not supported");
+  }
+  std::vector<Expr*> results;
+  for (Expr& element : elements) results.push_back(&element);
+  binder.give_own_digits(results);
+  bool text_varies = false;
+  const Type type = array_type_of(unify_results(results, "ARRAY", text_varies));
+  Expr array = nodes::make(ExprKind::kConstant, type, expr.where);
+  array.constant = Value::of_text("{}");
+  for (Expr& element : elements) {
+    std::vector<Expr> args;
+    args.push_back(std::move(array));
+    args.push_back(std::move(element));
+    array = call_provided("array_append", std::move(args), expr.where);
+    array.type = type;
+  }
+  return array;
 }
 
 // ARRAY[a, b] is ARRAY(VALUES (a), (b)).

@@ -10,6 +10,7 @@
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 #include "procedures/typing/conversion.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme::query {
 
@@ -84,21 +85,14 @@ constexpr std::array kJsonFunctions = {
 
 }  // namespace
 
-namespace {
-
-// Also where the join is a group of its own, as a FULL JOIN is.
-bool has_outer_join(const FromPlan& plan) {
-  return std::ranges::any_of(plan.steps, [](const FromStep& step) {
-    return step.kind != FromStep::Kind::kInner || (step.group != nullptr && has_outer_join(*step.group));
-  });
-}
-
-}  // namespace
-
 // The text of a value in a json.
 Expr SelectBinder::json_of(Expr value, ir::SourceLocation where) {
   if (is_unknown(value)) value = resolve_as_text(std::move(value));
   const Type type = value.type;
+  if (is_record(type)) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "a json of a record is supported of a table's name and of ROW(...) alone");
+  }
   if (is_json(type)) return call_provided("mneme_json_plain", list_of(std::move(value)), where);
   if (is_list(value)) {
     const Type element = element_of(type);
@@ -127,28 +121,19 @@ Expr SelectBinder::json_member(Expr key, Expr value, std::string_view colon, ir:
 // A table's name that is no column's means its whole row, and so does ROW(...): a json of the columns. A row
 // that an outer join has filled with NULLs is NULL.
 std::optional<Expr> SelectBinder::bind_json_row(const syntax::Expr& arg, ExpressionBinder& binder) {
-  std::vector<std::pair<std::string, Expr>> fields;
-  const bool is_table = arg.kind == syntax::ExprKind::kReference && arg.qualifier.empty() &&
-                        scope_.has_source(arg.text) &&
-                        std::ranges::none_of(scope_.entries(), [&](const RowScope::Entry& entry) {
-                          return entry.name == arg.text && !entry.hidden;
-                        });
+  Fields fields;
+  const bool is_table =
+      arg.kind == syntax::ExprKind::kReference && arg.qualifier.empty() && names_table(arg.text);
   if (is_table) {
-    for (const RowScope::Entry& entry : scope_.entries()) {
-      if (entry.source != arg.text || entry.is_system) continue;
-      if (std::optional<Expr> column = scope_.find(arg.text, entry.name, arg.where))
-        fields.emplace_back(entry.name, *std::move(column));
-    }
+    fields = fields_of_table(arg.text, arg.where);
   } else if (arg.kind == syntax::ExprKind::kRow) {
     for (const syntax::Expr& each : arg.args)
       fields.emplace_back(fmt::format("f{}", fields.size() + 1), binder.bind(each));
   }
   if (fields.empty()) return std::nullopt;
-  const bool may_be_null = is_table && has_outer_join(select_->from);
-  std::vector<Expr> tests;
+  const Fields known = is_table ? fields : Fields();
   Expr text = text_constant("{", arg.where);
   for (auto& [name, value] : fields) {
-    if (may_be_null) tests.push_back(nodes::make_unary(ir::Op::kIsNull, kTruthType, value, arg.where));
     if (&name != &fields[0].first) text = joined(std::move(text), text_constant(",", arg.where));
     binder_.strings_.push_back(name);
     text = joined(std::move(text), json_member(text_constant(binder_.strings_.back(), arg.where),
@@ -156,13 +141,7 @@ std::optional<Expr> SelectBinder::bind_json_row(const syntax::Expr& arg, Express
   }
   text = joined(std::move(text), text_constant("}", arg.where));
   text.type = kJsonType;
-  if (!may_be_null) return text;
-  Expr null = nodes::make(ExprKind::kConstant, kJsonType, arg.where);
-  Expr choice = nodes::make(ExprKind::kCase, kJsonType, arg.where);
-  choice.args.push_back(ir::join(ir::Op::kAnd, tests));
-  choice.args.push_back(std::move(null));
-  choice.args.push_back(std::move(text));
-  return choice;
+  return is_table ? null_if_none(known, std::move(text), arg.where) : std::move(text);
 }
 
 std::optional<Expr> SelectBinder::bind_json_maker(const syntax::Expr& call, ExpressionBinder& binder) {
@@ -338,6 +317,11 @@ std::optional<Expr> SelectBinder::bind_bytea_call(const std::string& name, std::
 std::optional<Expr> SelectBinder::bind_form_call(const std::string& name, std::vector<Expr>& args,
                                                  ir::SourceLocation where) {
   if (binder_.provider_ == nullptr || args.empty()) return std::nullopt;
+  if (name == "mneme_record_is_null" || name == "mneme_record_has_all") {
+    Expr text = std::move(args[0]);
+    text.type = text_type();
+    return call_provided(name, list_of(std::move(text)), where);
+  }
   if (name == "mneme_array_key") {
     const TypeKind kind = args[0].type.elements;
     Expr is_number = nodes::make(ExprKind::kConstant, kTruthType, where);

@@ -1,5 +1,6 @@
 // SelectBinder's calls of the provider's functions, and casts to types that only the system catalogs have.
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <string>
 #include <utility>
@@ -29,6 +30,22 @@ void check_compared_elements(std::span<const Expr> args, ir::SourceLocation wher
     refuse_as(sqlstate::kNotSupported, where,
               "comparing elements is supported of arrays of integers, texts and times alone");
   }
+}
+
+// Values that are texts here and no strings to PostgreSQL.
+bool is_no_text(const Type& type) {
+  return type.is_string() && (has_read_form(type) || is_record(type) || type.elements != TypeKind::kNull);
+}
+
+// Whether the function takes strings alone where its parameter is text.
+bool is_text_function(std::string_view name) {
+  constexpr std::array<std::string_view, 14> kNames = {
+      "split_part",      "translate",     "regexp_replace",
+      "regexp_match",    "regexp_like",   "regexp_count",
+      "regexp_instr",    "regexp_substr", "regexp_split_to_array",
+      "string_to_array", "overlay",       "quote_ident",
+      "initcap",         "unistr"};
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 // The functions of arrays and elements, by what their arguments are: a, an array; e, an element; -, of a type
@@ -96,6 +113,7 @@ Expr type_of(const Expr& value, std::deque<std::string>& strings, ir::SourceLoca
     if (is_unknown(value)) return "unknown";
     if (value.type == kOidType) return "oid";
     if (value.type == kNameType) return "name";
+    if (is_record(value.type)) return "record";
     if (form_name(value.type) != nullptr && value.type.elements == TypeKind::kNull)
       return form_name(value.type);
     const TypeKind kind = value.type.elements != TypeKind::kNull ? value.type.elements : value.type.kind;
@@ -170,6 +188,9 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
                 message_name(arg.type));
     } else if (wanted.is_string() && arg.type.kind == TypeKind::kBoolean) {
       arg = convert_to_output(std::move(arg), name);
+    } else if (wanted.is_string() && is_no_text(arg.type) && is_text_function(name)) {
+      refuse_as(sqlstate::kUndefinedFunction, where, "function {}({}) does not exist", name,
+                message_name(arg.type));
     } else if (arg.type.kind == TypeKind::kChar && (name == "concat_ws" || name == "format")) {
       arg = convert_to_output(std::move(arg), name);
     } else if (wanted.is_integer() && arg.type.is_number() && !arg.type.is_integer()) {
@@ -180,7 +201,8 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
       refuse_as(sqlstate::kUndefinedFunction, where, "function {} of {} does not exist; cast it to numeric",
                 name, to_string(arg.type));
     } else if (wanted.kind != arg.type.kind) {
-      arg = wanted.is_string() ? convert_to_text(std::move(arg)) : convert_explicitly(std::move(arg), wanted);
+      arg = wanted.is_string() ? convert_to_text(with_own_digits_if_numeric(std::move(arg)))
+                               : convert_explicitly(std::move(arg), wanted);
     }
     result.args.push_back(std::move(arg));
   }
@@ -393,17 +415,7 @@ std::optional<Expr> SelectBinder::bind_catalog_call(const syntax::Expr& call, Ex
   if (call.text == "mneme_overlaps" && call.args.size() == 4) return bind_overlaps(call, binder);
   if (call.text == "pg_typeof" && call.args.size() == 1)
     return type_of(binder.bind(call.args[0]), binder_.strings_, call.where);
-  if (binder_.provider_ != nullptr && call.text == "sqrt" && call.args.size() == 1 && !call.star &&
-      !call.distinct) {
-    std::vector<Expr> args;
-    args.push_back(binder.bind(call.args[0]));
-    const bool is_numeric = args[0].type.is_exact() && !args[0].type.is_integer();
-    // The operator |/ is of doubles alone.
-    const bool is_operator = !call.column_name.empty();
-    if (is_numeric && !is_operator) return call_provided("mneme_numeric_sqrt", std::move(args), call.where);
-    if (is_numeric) args[0] = convert_explicitly(std::move(args[0]), Type{.kind = TypeKind::kDouble});
-    return bind_function(call.text, std::move(args), call.where, true);
-  }
+  if (std::optional<Expr> number = bind_numeric_call(call, binder)) return number;
   const bool formats = binder_.provider_ != nullptr && call.text == "to_char" && call.args.size() == 2;
   const bool is_pattern = binder_.provider_ != nullptr && call.text == "substring" && call.args.size() == 2 &&
                           call.args[1].kind == syntax::ExprKind::kString;

@@ -245,6 +245,11 @@ struct SelectPlan {
   std::vector<WindowFunction> window_functions;
   std::vector<WindowPlan> windows;
   std::vector<ir::Expr> kept;
+  // With functions that give rows in the select list, each row that groups and windows leave is put into a
+  // frame: first the `set_inputs`, then a slot for each function. `sets` has a step for each level of such
+  // functions in each other's arguments. The outputs are over its frame.
+  std::vector<ir::Expr> set_inputs;
+  FromPlan sets;
   std::vector<ir::Expr> outputs;  // the columns, then what ORDER BY and DISTINCT ON need beside them
   bool distinct = false;
   std::vector<SortKey> distinct_on;  // the first row of those that agree in these

@@ -219,12 +219,16 @@ bool QueryRunner::run_select(const SelectPlan& plan, Visitor visit) {
   std::vector<Value> frame(plan.width);
   std::vector<Value> row(plan.outputs.size());
   state_.context.rows[0] = {nullptr, nullptr, {}, frame};
-  const auto put_out = [&] {
+  const auto put_out_row = [&] {
     for (size_t i = 0; i < row.size(); ++i) {
       if (!value_of(plan.outputs[i], row[i])) return false;
     }
-    count(&plan, &NodeRows::given);
     return visit(row);
+  };
+  std::vector<Value> set_frame(plan.sets.slots.count);
+  const auto put_out = [&] {
+    count(&plan, &NodeRows::given);
+    return plan.sets.steps.empty() ? put_out_row() : run_sets(plan, set_frame, put_out_row);
   };
   // What is made for a row is given back after it.
   const auto given_back = [&](auto&& work) {
@@ -253,6 +257,22 @@ bool QueryRunner::run_select(const SelectPlan& plan, Visitor visit) {
   }
   const auto put_out_unless_stopped = [&] { return state_.goes_on({}) && put_out(); };
   return !windows || windows->visit([&] { return given_back(put_out_unless_stopped); });
+}
+
+// Visits each row that the select list's functions give of the row at hand.
+bool QueryRunner::run_sets(const SelectPlan& plan, std::span<Value> frame, FunctionRef<bool()> visit) {
+  for (size_t i = 0; i < plan.set_inputs.size(); ++i) {
+    if (!value_of(plan.set_inputs[i], frame[i])) return false;
+  }
+  const Around around(state_.context);
+  state_.context.rows[0] = {nullptr, nullptr, {}, frame};
+  bool is_open = true;  // the caller wants more
+  const auto use = [&] {
+    count(&plan.sets, &NodeRows::given);
+    return is_open = visit();
+  };
+  FromRunner sets(*this, plan.sets, frame, use);
+  return sets.run() && is_open;
 }
 
 bool QueryRunner::run_set(const SetPlan& plan, std::span<const Column> columns, Visitor visit) {

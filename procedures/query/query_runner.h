@@ -94,6 +94,7 @@ class QueryRunner final : public QueryValues {
   [[nodiscard]] bool run_query(const QueryPlan& plan, Visitor visit);
   [[nodiscard]] bool run_body(const QueryPlan& plan, Visitor visit);
   [[nodiscard]] bool run_select(const SelectPlan& plan, Visitor visit);
+  bool run_sets(const SelectPlan& plan, std::span<Value> frame, FunctionRef<bool()> visit);
   [[nodiscard]] bool run_set(const SetPlan& plan, std::span<const Column> columns, Visitor visit);
   [[nodiscard]] bool run_recursion(const RecursionPlan& plan, std::span<const Column> columns, Visitor visit);
   [[nodiscard]] bool run_sorted(const QueryPlan& plan, uint64_t skip, uint64_t take, Visitor visit);

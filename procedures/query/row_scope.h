@@ -51,6 +51,12 @@ class RowScope {
   std::vector<Entry>& entries() { return entries_; }
   const std::vector<Entry>& entries() const { return entries_; }
   bool has_source(const std::string& source) const;
+  // The innermost scope that has the table, of this query or of one around it; nullptr where none has.
+  const RowScope* scope_of(const std::string& source) const {
+    const RowScope* scope = this;
+    while (scope != nullptr && !scope->has_source(source)) scope = scope->outer_;
+    return scope;
+  }
   // Whether this is the scope of that query, or of a part of it, as of a UNION, that sees no column of its
   // own.
   bool is_part_of(const RowScope& query) const {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/column_names.h"
 #include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme::query {
 
@@ -53,6 +55,39 @@ bool is_other_constant(const syntax::Expr& expr) {
 
 }  // namespace
 
+namespace {
+
+// What must hold for rows to compare so, a column at a time, from the left. The two sides of each column are
+// of one type.
+std::vector<Expr> compare_sides(ir::Op op, std::span<const std::pair<Expr, Expr>> sides,
+                                ir::SourceLocation where) {
+  const auto compare = [&](ir::Op each, const std::pair<Expr, Expr>& side) {
+    return nodes::make_binary(each, kTruthType, side.first, side.second, where);
+  };
+  std::vector<Expr> parts;
+  if (op == ir::Op::kEqual || op == ir::Op::kNotEqual) {
+    for (const auto& side : sides) parts.push_back(compare(op, side));
+    if (op == ir::Op::kEqual || parts.size() == 1) return parts;
+    Expr any = ir::join(ir::Op::kOr, parts);
+    parts.clear();
+    parts.push_back(std::move(any));
+    return parts;
+  }
+  const ir::Op strict = op == ir::Op::kLessEqual      ? ir::Op::kLess
+                        : op == ir::Op::kGreaterEqual ? ir::Op::kGreater
+                                                      : op;
+  Expr result = compare(op, sides.back());
+  for (size_t i = sides.size() - 1; i-- > 0;) {
+    Expr both = nodes::make_binary(ir::Op::kAnd, kTruthType, compare(ir::Op::kEqual, sides[i]),
+                                   std::move(result), where);
+    result = nodes::make_binary(ir::Op::kOr, kTruthType, compare(strict, sides[i]), std::move(both), where);
+  }
+  parts.push_back(std::move(result));
+  return parts;
+}
+
+}  // namespace
+
 Expr SelectBinder::bind(const syntax::Expr& expr) {
   return ExpressionBinder(binder_.names_, binder_.strings_, this).bind(expr);
 }
@@ -86,6 +121,7 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
                ? (wanted == 1 && tested.empty() ? "must return only one column" : "has too many columns")
                : "has too few columns");
   }
+  std::vector<std::pair<Expr, Expr>> sides;
   for (size_t i = 0; i < tested.size(); ++i) {
     Expr& value = tested[i];
     Expr left;
@@ -99,22 +135,12 @@ Expr SelectBinder::bind_query(const syntax::Expr& expr) {
     left.where = value.where;
     left.variable = binder_.names_.declare_hidden("tested value", value.type);
     subquery.tested.push_back(left.variable);
-    Expr comparison;
-    comparison.kind = ExprKind::kBinary;
-    const bool is_in = expr.kind == syntax::ExprKind::kInQuery || expr.kind == syntax::ExprKind::kRowQuery;
-    comparison.op = is_in ? ir::Op::kEqual : expr.op;
-    comparison.type = kTruthType;
-    comparison.where = expr.where;
     unify_for_comparison(left, right, expr.where);
-    comparison.args.push_back(std::move(left));
-    comparison.args.push_back(std::move(right));
-    subquery.is_equality = tested.size() == 1 && comparison.op == ir::Op::kEqual;
-    if (tested.size() > 1 && comparison.op != ir::Op::kEqual) {
-      refuse_as(sqlstate::kNotSupported, expr.where,
-                "a row is compared with a query's rows by =, that is IN, alone");
-    }
-    subquery.comparisons.push_back(std::move(comparison));
+    sides.emplace_back(std::move(left), std::move(right));
   }
+  const ir::Op op = expr.kind == syntax::ExprKind::kInQuery ? ir::Op::kEqual : expr.op;
+  subquery.is_equality = tested.size() == 1 && op == ir::Op::kEqual;
+  if (!tested.empty()) subquery.comparisons = compare_sides(op, sides, expr.where);
   switch (expr.kind) {
     case syntax::ExprKind::kScalarQuery:
       subquery.kind = Subquery::Kind::kScalar;
@@ -182,8 +208,6 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   // DISTINCT compares literals without a type as texts, whatever a UNION around it has beside them.
   bind_items(core, keeps_unknown && !(core.distinct && core.distinct_on.empty()));
   allows_windows_ = false;
-  const bool has_set_items = !set_items_.empty();
-  add_set_items();
   std::optional<Expr> having;
   if (core.having) {
     clause_ = "HAVING";
@@ -201,9 +225,11 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   if (!core.distinct_on.empty()) bind_distinct_on(core);
   if (ordered != nullptr) bind_sort(*ordered, *plan, core);
   select_->grouped = core.has_group || having || !select_->aggregates.empty();
+  add_sets_to_from();
   if (select_->grouped) {
     bind_grouping();
     for (Expr& output : select_->outputs) group(output);
+    group_sets();
     if (having) group(*having);
   }
   select_->having = std::move(having);
@@ -212,16 +238,11 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
               "aggregate functions are not allowed in a recursive query's recursive term");
   }
   if (!locks_.empty()) {
-    check_locks(core, has_set_items);
+    check_locks(core, !set_items_.empty());
     plan->locks = lock_outputs();
   }
-  if (!select_->window_functions.empty()) {
-    if (has_set_items) {
-      refuse_as(sqlstate::kNotSupported, core.where,
-                "functions that give rows are not supported in the select list beside window functions");
-    }
-    finish_windows();
-  }
+  if (!select_->window_functions.empty()) finish_windows();
+  finish_sets();
   if (!core.distinct_on.empty()) {
     // The rows that agree stand together, the first of them by ORDER BY in front.
     for (size_t i = 0; i < select_->distinct_on.size() && i < plan->sort.size(); ++i) {
@@ -238,8 +259,8 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
   }
   for (Expr& key : select_->keys) use_slots(key);
   if (!select_->grouped) {
-    const bool is_windowed = !select_->window_functions.empty();
-    for (Expr& output : is_windowed ? select_->kept : select_->outputs) use_slots(output);
+    std::vector<Expr>& last = select_->sets.steps.empty() ? select_->outputs : select_->set_inputs;
+    for (Expr& value : select_->window_functions.empty() ? last : select_->kept) use_slots(value);
   }
   for (Aggregate& aggregate : select_->aggregates) {
     if (aggregate.argument) use_slots(*aggregate.argument);
@@ -262,11 +283,15 @@ std::unique_ptr<QueryPlan> SelectBinder::bind(const syntax::SelectCore& core, co
 // A number is drawn by a write, which has to wait for the end of a scan.
 bool SelectBinder::draws_numbers() const {
   bool draws = false;
-  for (const Expr& output : select_->outputs) {
-    ir::walk(output, [&](const Expr& part) {
+  const auto look_at = [&](const Expr& expr) {
+    ir::walk(expr, [&](const Expr& part) {
       draws |= part.kind == ExprKind::kFunction && part.function >= ir::Function::kNextValue &&
                part.function <= ir::Function::kSetValue;
     });
+  };
+  std::ranges::for_each(select_->outputs, look_at);
+  for (const FromStep& step : select_->sets.steps) {
+    for (const FromStep::SetFunction& function : step.sets) std::ranges::for_each(function.args, look_at);
   }
   return draws;
 }
@@ -340,7 +365,7 @@ Expr SelectBinder::bind_group_key(const syntax::Expr& item) {
       if (columns_[i].name == item.text) key = select_->outputs[i];
     }
   }
-  if (!key) key = binder_.finish(bind_value(item));
+  if (!key) key = binder_.finish(resolve_as_text(bind_item(item)));
   ir::walk(*key, [&](const Expr& part) {
     if (part.kind == ExprKind::kAggregate)
       refuse_as(sqlstate::kGrouping, item.where, "aggregate functions are not allowed in GROUP BY");
@@ -407,7 +432,7 @@ uint32_t SelectBinder::output_for(const syntax::Expr& expr, const syntax::Select
     }
     if (named) return static_cast<uint32_t>(*named);
   }
-  Expr key = binder_.finish(bind_value(expr));
+  Expr key = binder_.finish(resolve_as_text(bind_item(expr)));
   for (size_t i = 0; i < select_->outputs.size(); ++i) {
     if (same_expression(select_->outputs[i], key)) return static_cast<uint32_t>(i);
   }
@@ -420,23 +445,32 @@ uint32_t SelectBinder::output_for(const syntax::Expr& expr, const syntax::Select
 }
 
 // A jsonb is ordered by another text than it prints.
-uint32_t SelectBinder::ordered_output(uint32_t column, const syntax::SelectCore& core,
-                                      ir::SourceLocation where) {
-  const Expr& output = select_->outputs[column];
-  if (is_form(output.type, TextForm::kJson)) {
+Expr SelectBinder::order_key(Expr value, ir::SourceLocation where) {
+  if (is_unknown(value)) value = resolve_as_text(std::move(value));
+  if (is_form(value.type, TextForm::kJson)) {
     refuse_as(sqlstate::kUndefinedFunction, where,
               "could not identify an ordering operator for type json; cast it to jsonb");
   }
-  const bool is_array = output.type.elements != TypeKind::kNull && binder_.provider_ != nullptr;
-  const bool has_key = is_form(output.type, TextForm::kJsonb) || is_array;
-  if (!has_key || (core.distinct && core.distinct_on.empty())) return column;
-  if (is_array && !has_array_key(output.type))
+  if (is_record(value.type)) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "records have no order here; sort by the columns, as in ORDER BY a, b");
+  }
+  const bool is_array = value.type.elements != TypeKind::kNull && binder_.provider_ != nullptr;
+  if (!is_array && !is_form(value.type, TextForm::kJsonb)) return value;
+  if (is_array && !has_array_key(value.type))
     refuse_as(sqlstate::kNotSupported, where, "arrays of {} have no order here",
-              to_string(element_of(output.type)));
+              to_string(element_of(value.type)));
   std::vector<Expr> args;
-  args.push_back(output);
-  Expr key = is_array ? *bind_form_call("mneme_array_key", args, where)
-                      : call_provided("mneme_json_key", std::move(args), where);
+  args.push_back(std::move(value));
+  return is_array ? *bind_form_call("mneme_array_key", args, where)
+                  : call_provided("mneme_json_key", std::move(args), where);
+}
+
+uint32_t SelectBinder::ordered_output(uint32_t column, const syntax::SelectCore& core,
+                                      ir::SourceLocation where) {
+  const Expr& output = select_->outputs[column];
+  Expr key = order_key(output, where);
+  if (same_expression(key, output) || (core.distinct && core.distinct_on.empty())) return column;
   select_->outputs.push_back(binder_.finish(std::move(key)));
   return static_cast<uint32_t>(select_->outputs.size() - 1);
 }
@@ -450,6 +484,11 @@ void require_equality(const Expr& expr) {
               "their elements apart",
               to_string(element_of(expr.type)));
   }
+  if (is_record(expr.type) && expr.type.scale != 0) {
+    refuse_as(sqlstate::kNotSupported, expr.where,
+              "records of these columns are told apart by their texts here, which say too little; name the "
+              "columns");
+  }
   if (!is_form(expr.type, TextForm::kJson)) return;
   refuse_as(sqlstate::kUndefinedFunction, expr.where,
             "could not identify an equality operator for type json; cast it to jsonb");
@@ -457,7 +496,23 @@ void require_equality(const Expr& expr) {
 
 void SelectBinder::bind_sort(const Query& ordered, QueryPlan& plan, const syntax::SelectCore& core) {
   clause_ = "ORDER BY";
+  std::vector<syntax::OrderItem> items;
   for (const syntax::OrderItem& item : ordered.order) {
+    // A row is ordered as its columns are, from the left.
+    if (item.expr.kind == syntax::ExprKind::kRow) {
+      for (const syntax::Expr& part : item.expr.args) items.emplace_back(item).expr = part;
+    } else if (is_bare_name(item.expr) && names_table(item.expr.text) && !core.distinct &&
+               std::ranges::none_of(columns_, [&](const Column& column) {
+                 return column.name == item.expr.text && !is_record(column.type);
+               })) {
+      const std::string& table = item.expr.text;
+      for (const auto& [name, field] : fields_of_table(table, item.expr.where))
+        items.emplace_back(item).expr = syntax::reference(table, name, item.expr.where);
+    } else {
+      items.push_back(item);
+    }
+  }
+  for (const syntax::OrderItem& item : items) {
     const uint32_t column = ordered_output(output_for(item.expr, core, "ORDER BY"), core, item.expr.where);
     plan.sort.push_back({column, select_->outputs[column].type.kind, item.descending,
                          item.nulls_first.value_or(item.descending)});
@@ -489,7 +544,7 @@ bool SelectBinder::is_decided_by_keys(const Expr& column) {
 
 // An expression over the frame becomes one over the keys' values and the aggregates.
 void SelectBinder::group(Expr& expr) {
-  if (expr.kind == ExprKind::kAggregate || is_window_result(expr)) return;
+  if (expr.kind == ExprKind::kAggregate || is_window_result(expr) || is_set_result(expr)) return;
   for (uint32_t i = 0; i < select_->keys.size(); ++i) {
     if (!same_expression(expr, select_->keys[i])) continue;
     expr = output_column(i, expr.type, expr.where);
@@ -497,11 +552,6 @@ void SelectBinder::group(Expr& expr) {
   }
   if (expr.kind == ExprKind::kColumn) {
     if (!select_->grouping_sets.empty() || !is_decided_by_keys(expr)) {
-      if (expr.column.value >= first_set_slot_) {
-        refuse_as(sqlstate::kNotSupported, expr.where,
-                  "functions that give rows are not supported beside aggregates; call them in a query around "
-                  "this one");
-      }
       const auto named = std::ranges::find_if(
           scope_.entries(), [&](const RowScope::Entry& entry) { return same_expression(entry.expr, expr); });
       refuse_as(sqlstate::kGrouping, expr.where,

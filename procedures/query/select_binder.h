@@ -49,6 +49,11 @@ inline constexpr uint8_t kWindowResults = 2;
 inline bool is_window_result(const ir::Expr& expr) {
   return expr.kind == ir::ExprKind::kColumn && expr.source == kWindowResults;
 }
+// Likewise, a value of function number n of the select list that gives rows is column n of this source.
+inline constexpr uint8_t kSetResults = 3;
+inline bool is_set_result(const ir::Expr& expr) {
+  return expr.kind == ir::ExprKind::kColumn && expr.source == kSetResults;
+}
 
 // Whether the step is a query, or a group of joins, in which FOR UPDATE or its kind locks rows.
 bool locks_rows(const FromStep& step);
@@ -62,9 +67,7 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
                                   bool keeps_unknown);
 
   std::optional<ir::Expr> find_column(const std::string& qualifier, const std::string& text,
-                                      ir::SourceLocation where) override {
-    return scope_.find(qualifier, text, where);
-  }
+                                      ir::SourceLocation where) override;
   bool is_aggregate(const std::string& function) const override;
   ir::Expr bind_aggregate(const syntax::Expr& call) override;
   ir::Expr bind_window(const syntax::Expr& call) override;
@@ -92,6 +95,15 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
                                              ir::SourceLocation where);
   std::optional<ir::Expr> bind_bytea_call(const std::string& name, std::vector<ir::Expr>& args,
                                           ir::SourceLocation where);
+  std::optional<ir::Expr> bind_numeric_call(const syntax::Expr& call, ExpressionBinder& binder);
+  // The fields of a row: those of the table of that name, with their names, or those of ROW(...).
+  using Fields = std::vector<std::pair<std::string, ir::Expr>>;
+  bool names_table(const std::string& name) const;
+  Fields fields_of_table(const std::string& name, ir::SourceLocation where);
+  ir::Expr record_of(Fields fields, ir::SourceLocation where);
+  ir::Expr null_if_none(const Fields& fields, ir::Expr value, ir::SourceLocation where);
+  // A key that orders as the value does: another one for jsonb and arrays.
+  ir::Expr order_key(ir::Expr value, ir::SourceLocation where);
   ir::Expr bind_zoned_time(const syntax::Expr& call, ExpressionBinder& binder);
   ir::Expr bind_overlaps(const syntax::Expr& call, ExpressionBinder& binder);
   ir::Expr bind_to_char(std::vector<ir::Expr> args, ir::SourceLocation where);
@@ -125,11 +137,26 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   ir::Expr bind_subscript(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr bind_field(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr bind_array_value(const syntax::Expr& expr);
+  bool needs_row(const syntax::Expr& expr) const;
+  ir::Expr bind_array_of_row(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr bind_array_cast(const syntax::Expr& cast, ExpressionBinder& binder);
   ir::Expr cast_to_array(ir::Expr array, const syntax::Expr& cast, ExpressionBinder& binder);
   ir::Expr bind_bits(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr field_of(ir::Expr value, const syntax::Expr& field);
-  void add_set_items();
+  // Of a function of the select list that gives rows: the slot that its values fill.
+  struct SetItem {
+    FromStep::SetFunction function;
+    bool in_from = false;  // it runs before rows are grouped
+    size_t level = 0;      // above those in its arguments
+    uint32_t slot = 0;
+  };
+  std::optional<uint32_t> known_set(const FromStep::SetFunction& function) const;
+  void mark_sets_of_from();
+  void add_sets_to_from();
+  void group_sets();
+  void finish_sets();
+  void keep_inputs_of_sets(ir::Expr& expr);
+  void put_sets_of_from(ir::Expr& expr) const;
   void join_outer(const syntax::FromItem::Join& join, FromPlan& left, size_t first_entry, size_t right_entry,
                   FromPlan right, Conditions right_conditions);
   Conditions join_conditions(const syntax::FromItem::Join& join, size_t left_entry, size_t right_entry);
@@ -198,8 +225,7 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   std::vector<std::optional<ir::Expr>> derived_;      // by slot: what a derived table's column stands for
   size_t outer_joins_ = 0;                            // around the FROM item that is being bound
   bool flat_queries_ = false;                         // a derived table in this frame has queries inside
-  std::vector<FromStep::SetFunction> set_items_;      // their slots are the last ones
-  uint32_t first_set_slot_ = UINT32_MAX;              // of set_items_
+  std::vector<SetItem> set_items_;
   bool allows_aggregates_ = false;
   bool in_aggregate_ = false;
   bool reads_working_rows_ = false;

@@ -349,52 +349,13 @@ void SelectBinder::bind_function_table(const FromItem& item, FromStep& step) {
   step.with_ordinality = item.with_ordinality;
   if (item.with_ordinality) columns.push_back({"ordinality", Type{.kind = TypeKind::kBigInt}});
   add_columns(item, step, columns);
-  // The table's name alone means its only column.
-  if (is_named_value) {
+  // The table's name alone means its only column, where that has another one.
+  if (count == 1 && !item.with_ordinality && scope_.entries().back().name != step.name) {
     scope_.add({.source = step.name,
                 .name = step.name,
                 .expr = output_column(step.slots.begin, columns[0].type, item.where),
                 .is_system = true});
   }
-}
-
-// Functions in the select list that give rows, whole items or parts of expressions: all of them side by side,
-// for each row of FROM.
-Expr SelectBinder::bind_set_call(const syntax::Expr& call) {
-  const auto refuse_set = [&](std::string_view what) {
-    refuse_as(sqlstate::kNotSupported, call.where, "{}", what);
-  };
-  if (in_aggregate_) refuse_set("aggregate function calls cannot contain set-returning function calls");
-  if (in_window_) refuse_set("window function calls cannot contain set-returning function calls");
-  if (clause_ == "FROM") refuse_set("set-returning functions must appear at top level of FROM");
-  if (clause_.empty() && !allows_sets_)
-    refuse_set("functions that give rows are not supported inside of each other; put one of them into FROM");
-  if (clause_ == "GROUP BY" || clause_ == "ORDER BY") {
-    refuse_set(fmt::format(
-        "functions that give rows are not supported in {}; name the column of the select list", clause_));
-  }
-  if (!allows_sets_) refuse_sets(call, clause_);
-  allows_sets_ = false;
-  FromStep::SetFunction function = bind_set_function(call.text, call.args, call.where);
-  allows_sets_ = true;
-  for (Expr& arg : function.args) use_slots(arg);
-  const Type type = function.result;
-  if (set_items_.empty()) first_set_slot_ = select_->width;
-  set_items_.push_back(std::move(function));
-  if (wanted_.size() <= select_->width) wanted_.resize(select_->width + 1);
-  wanted_[select_->width] = true;
-  return output_column(select_->width++, type, call.where);
-}
-
-void SelectBinder::add_set_items() {
-  if (set_items_.empty()) return;
-  FromStep step;
-  step.source = FromStep::Source::kSets;
-  step.slots = {select_->width - static_cast<uint32_t>(set_items_.size()),
-                static_cast<uint32_t>(set_items_.size())};
-  step.is_lateral = true;
-  step.sets = std::move(set_items_);
-  select_->from.steps.push_back(std::move(step));
 }
 
 }  // namespace mneme::query

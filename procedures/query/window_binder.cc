@@ -275,10 +275,10 @@ SelectBinder::WindowParts SelectBinder::bind_window_parts(const syntax::Window& 
   const bool nested = std::exchange(in_window_, false);
   const std::string_view clause = std::exchange(clause_, "window definitions");
   for (const syntax::Expr& expr : window.partition)
-    parts.plan.partition.push_back(binder_.finish(bind_value(expr)));
+    parts.plan.partition.push_back(binder_.finish(resolve_as_text(bind_item(expr))));
   for (const syntax::OrderItem& item : window.order) {
-    parts.plan.order.push_back(
-        {binder_.finish(bind_value(item.expr)), item.descending, item.nulls_first.value_or(item.descending)});
+    parts.plan.order.push_back({binder_.finish(order_key(bind_item(item.expr), item.expr.where)),
+                                item.descending, item.nulls_first.value_or(item.descending)});
   }
   if (window.frame) bind_frame(*window.frame, window.where, parts);
   clause_ = clause;
@@ -369,6 +369,10 @@ void SelectBinder::finish_windows() {
   if (select_->grouped) each_expression([&](Expr& expr) { group(expr); });
   each_expression([&](Expr& expr) { keep_columns(expr); });
   for (Expr& output : select_->outputs) keep_columns(output);
+  for (SetItem& item : set_items_) {
+    if (item.in_from) continue;
+    for (Expr& arg : item.function.args) keep_columns(arg);
+  }
 }
 
 void SelectBinder::keep_columns(Expr& expr) {
@@ -376,6 +380,7 @@ void SelectBinder::keep_columns(Expr& expr) {
     expr.source = 0;
     return;
   }
+  if (is_set_result(expr)) return;
   if (expr.kind == ExprKind::kColumn || expr.kind == ExprKind::kAggregate) {
     std::vector<Expr>& kept = select_->kept;
     const auto found =

@@ -184,6 +184,8 @@ class Explanation {
     if (!plan.grouped && plan.from.steps.empty()) node = counted(std::move(node), &plan, &NodeRows::given);
     if (!plan.window_functions.empty())
       node = counted(over("WindowAgg", std::move(node)), &plan, &NodeRows::given);
+    if (!plan.sets.steps.empty())
+      node = counted(over("ProjectSet", std::move(node)), &plan.sets, &NodeRows::given);
     return plan.distinct ? counted(over("Unique", std::move(node)), &query, &NodeRows::source)
                          : std::move(node);
   }

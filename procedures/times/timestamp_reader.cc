@@ -122,8 +122,9 @@ class TimestampReader {
     return is_timestamp(value) ? TimestampSyntax::kOk : TimestampSyntax::kOtherForm;
   }
 
-  // Year, month and day, by one separator; or eight digits.
+  // Year, month and day, by one separator; or eight digits; or with the month's name.
   bool read_date() {
+    if (read_date_with_name()) return true;
     const size_t digits = count_digits();
     if (digits == 8) {
       year_ = take_number(4);
@@ -136,6 +137,51 @@ class TimestampReader {
     const char separator = text_.empty() ? '\0' : text_[0];
     if (separator != '-' && separator != '/' && separator != '.') return false;
     return take(separator) && take_field(2, month_) && take(separator) && take_field(3, day_);
+  }
+
+  // January 8, 1999; 8 Jan 1999; 1999-Jan-08; Jan-08-1999: whatever the order, only the year has three digits
+  // or more.
+  bool read_date_with_name() {
+    const std::string_view before = text_;
+    const size_t digits = count_digits();
+    const bool is_year_first = digits > 2;
+    int* const first = is_year_first ? &year_ : &day_;
+    const bool is_read =
+        digits == 0 ? take_month() && skip_separator() && take_day() && skip_separator() && take_year()
+                    : take_field(9, *first) && skip_separator() && take_month() && skip_separator() &&
+                          (is_year_first ? take_day() : take_year());
+    // What follows is no part of a number or a word.
+    const bool is_whole = text_.empty() || kSpaces.find(text_[0]) != kSpaces.npos;
+    if (is_read && is_whole) return true;
+    text_ = before;
+    return false;
+  }
+
+  bool take_month() {
+    constexpr std::array<std::string_view, 12> kMonths = {"january",   "february", "march",    "april",
+                                                          "may",       "june",     "july",     "august",
+                                                          "september", "october",  "november", "december"};
+    const size_t letters =
+        static_cast<size_t>(std::ranges::find_if_not(text_, is_ascii_letter) - text_.begin());
+    const std::string word = lower(text_.substr(0, letters));
+    const auto found = std::ranges::find_if(kMonths, [&](std::string_view month) {
+      return word == month || word == month.substr(0, 3) || (word == "sept" && month == "september");
+    });
+    if (found == kMonths.end()) return false;
+    month_ = static_cast<int>(found - kMonths.begin()) + 1;
+    text_.remove_prefix(letters);
+    return true;
+  }
+  bool take_day() { return count_digits() <= 2 && take_field(2, day_); }
+  bool take_year() { return count_digits() > 2 && take_field(9, year_); }
+
+  // A hyphen, or blanks with a comma before them or without.
+  bool skip_separator() {
+    if (take('-')) return true;
+    const std::string_view before = text_;
+    take(',');
+    skip_blanks();
+    return text_.size() < before.size();
   }
 
   // Hours:minutes[:seconds[.fraction]], or four or six digits; behind blanks or T. None of it: midnight.

@@ -44,8 +44,11 @@ void set_constant(Expr& expr, const Value& value) {
 void replace_by_part(Expr& expr, Expr part) {
   part.joined = expr.joined && part.op == expr.op;
   part.text_varies |= expr.text_varies;
-  // All parts together decide whether the whole is text or varchar; the part that is left must not.
-  if (part.type.kind == TypeKind::kVarchar && expr.type.kind == TypeKind::kVarchar) part.type = expr.type;
+  // All parts together decide whether the whole is text or varchar, and a conversion of the whole whether a
+  // time has a zone; the part that is left must not.
+  const TypeKind kind = part.type.kind;
+  if (kind == expr.type.kind && (kind == TypeKind::kVarchar || kind == TypeKind::kTimestamp))
+    part.type = expr.type;
   expr = std::move(part);
 }
 

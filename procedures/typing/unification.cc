@@ -9,6 +9,7 @@
 #include "procedures/ir/source_error.h"
 #include "procedures/typing/conversion.h"
 #include "procedures/values/decimal.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme {
 
@@ -142,7 +143,9 @@ void unify_elements(Type& common, const Expr& result, std::string_view construct
 
 // Whether both are in one form, or neither has one.
 bool meets_in_form(const Type& a, const Type& b) {
-  const auto form = [](const Type& type) { return has_read_form(type) ? text_form(type) : TextForm::kNone; };
+  const auto form = [](const Type& type) {
+    return has_read_form(type) || is_record(type) ? text_form(type) : TextForm::kNone;
+  };
   return form(a) == form(b);
 }
 
@@ -153,6 +156,10 @@ void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where, ir:
     left = resolve_as_text(std::move(left));
     right = resolve_as_text(std::move(right));
     return;
+  }
+  if (is_record(left.type) || is_record(right.type)) {
+    refuse_as(sqlstate::kNotSupported, where,
+              "records are compared as rows of values alone; name their columns, as (a, b) = (1, 2)");
   }
   if (is_unknown(left)) left = resolve_literal(std::move(left), unbounded(right.type));
   if (is_unknown(right)) right = resolve_literal(std::move(right), unbounded(left.type));
@@ -195,8 +202,8 @@ void unify_for_comparison(Expr& left, Expr& right, ir::SourceLocation where, ir:
 
 void unify_for_arithmetic(Expr& left, Expr& right, bool same_scale, ir::SourceLocation where, ir::Op op) {
   if (is_unknown(left) && is_unknown(right)) {
-    refuse(where,
-           "an operator between two quoted strings or NULLs has no type; write numbers without quotes");
+    refuse_as(sqlstate::kNotUnique, where,
+              "an operator between two quoted strings or NULLs has no type; write numbers without quotes");
   }
   // A factor keeps the digits that it is written with.
   const auto as_the_other = [&](const Type& other) {

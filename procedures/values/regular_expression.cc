@@ -142,42 +142,133 @@ const re2::RE2& compiled(std::string_view pattern, bool any_case, bool longest =
 
 namespace {
 
-// Whether a quantifier prefers less, as in a*?.
-bool prefers_less(std::string_view pattern) {
-  for (size_t at = 0; at < pattern.size(); ++at) {
-    if (pattern[at] == '\\') {
-      ++at;
-    } else if (pattern[at] == '[') {
-      at = end_of_bracket(pattern, at) - 1;
-    } else if (pattern[at] == '*' || pattern[at] == '+' || pattern[at] == '?' || pattern[at] == '}') {
-      if (pattern.substr(at + 1).starts_with('?') && (at == 0 || pattern[at - 1] != '(')) return true;
+// Whether a pattern, or a part of it, takes the longest match or the shortest one.
+enum class Preference { kNone, kMore, kLess };
+
+// Returns the end of the quantifier at `at`, without the ? behind it that makes it prefer less; `at` where
+// there is none.
+size_t end_of_quantifier(std::string_view pattern, size_t at) {
+  if (at >= pattern.size()) return at;
+  if (pattern[at] == '*' || pattern[at] == '+' || pattern[at] == '?') return at + 1;
+  const bool is_count = pattern[at] == '{' && at + 1 < pattern.size() && is_ascii_digit(pattern[at + 1]);
+  return is_count ? std::min(pattern.find('}', at), pattern.size() - 1) + 1 : at;
+}
+
+// Walks over a pattern as PostgreSQL's manual has it (section 9.7.3.5): a part with alternatives prefers
+// more;
+// otherwise the first quantified atom decides, and an atom counted exactly is as it is without the count.
+class PatternWalk {
+ public:
+  explicit PatternWalk(std::string_view pattern) : pattern_(pattern) { preference_ = walk(); }
+
+  Preference preference() const { return preference_; }
+  bool has_lazy() const { return has_lazy_; }
+  // Whether what a group matches may depend on more than the order of the quantifiers.
+  bool has_choices() const { return has_choices_; }
+
+ private:
+  // Up to the end of a group or of the pattern.
+  Preference walk() {
+    Preference first = Preference::kNone;
+    bool has_alternatives = false;
+    while (at_ < pattern_.size() && pattern_[at_] != ')') {
+      if (pattern_[at_] == '|') {
+        has_alternatives = has_choices_ = true;
+        ++at_;
+        continue;
+      }
+      const Preference atom = walk_atom();
+      if (first == Preference::kNone) first = atom;
     }
+    return has_alternatives ? Preference::kMore : first;
   }
-  return false;
+
+  Preference walk_atom() {
+    Preference inner = Preference::kNone;
+    const bool is_group = pattern_[at_] == '(';
+    if (is_group) {
+      ++at_;
+      if (pattern_.substr(at_).starts_with("?:")) at_ += 2;
+      inner = walk();
+      ++at_;
+    } else if (pattern_[at_] == '[') {
+      at_ = end_of_bracket(pattern_, at_);
+    } else {
+      at_ += pattern_[at_] == '\\' ? 2 : 1;
+    }
+    const size_t end = end_of_quantifier(pattern_, at_);
+    if (end <= at_) return inner;
+    const std::string_view quantifier = pattern_.substr(at_, end - at_);
+    const bool is_exact = quantifier[0] == '{' && quantifier.find(',') == quantifier.npos;
+    const bool is_lazy = pattern_.substr(end).starts_with('?');
+    has_lazy_ |= is_lazy;
+    has_choices_ |= is_group;
+    at_ = end + (is_lazy ? 1 : 0);
+    if (is_exact) return inner;
+    return is_lazy ? Preference::kLess : Preference::kMore;
+  }
+
+  const std::string_view pattern_;
+  size_t at_ = 0;
+  bool has_lazy_ = false;
+  bool has_choices_ = false;
+  Preference preference_ = Preference::kNone;
+};
+
+using Groups = std::vector<re2::StringPiece>;
+
+// Finds the next match of a pattern with quantifiers that prefer less: the longest or the shortest of those
+// that begin first, and its groups by the quantifiers' own preferences, from the left.
+bool match_by_preference(const PatternWalk& walk, const re2::RE2& longest, const re2::RE2& by_order,
+                         re2::StringPiece text, size_t start, Groups& groups) {
+  const auto count = static_cast<int>(groups.size());
+  const bool prefers_less = walk.preference() == Preference::kLess;
+  const re2::RE2& first = prefers_less ? by_order : longest;
+  if (!first.Match(text, start, text.size(), re2::RE2::UNANCHORED, groups.data(), 1)) return false;
+  const auto begin = static_cast<size_t>(groups[0].data() - text.data());
+  size_t end = begin + groups[0].size();
+  if (prefers_less) {
+    size_t shorter = begin;
+    while (shorter < end && !longest.Match(text, begin, shorter, re2::RE2::ANCHOR_BOTH, nullptr, 0))
+      ++shorter;
+    end = shorter;
+  }
+  return by_order.Match(text, begin, end, re2::RE2::ANCHOR_BOTH, groups.data(), count);
+}
+
+// Whether RE2, as it ignores case, takes a character beyond ASCII for a letter of it.
+bool has_ascii_variant(std::string_view text) {
+  return !is_single_byte(text) && without_ascii_variants(text) != text;
 }
 
 }  // namespace
 
 bool find_matches(std::string_view text, std::string_view pattern, const MatchOptions& options, Arena& arena,
                   std::vector<FoundMatch>& found, SqlError& error) {
-  if (prefers_less(pattern)) {
-    return fail(error, arena, sqlstate::kNotSupported,
-                "quantifiers that prefer less, as in a*?, are not supported where the match itself counts");
-  }
-  if (options.any_case && (!is_single_byte(pattern) || !is_single_byte(text))) {
+  if (options.any_case && (!is_single_byte(pattern) || has_ascii_variant(text))) {
     return fail(error, arena, sqlstate::kNotSupported,
                 "a regular expression that ignores case is supported with ASCII alone here");
   }
   const re2::RE2& regex = compiled(pattern, options.any_case, true);
   if (!regex.ok())
     return fail(error, arena, sqlstate::kInvalidPattern, "invalid regular expression: {}", regex.error());
+  const PatternWalk walk(pattern);
+  if (walk.has_lazy() && walk.has_choices() && regex.NumberOfCapturingGroups() > 0) {
+    return fail(
+        error, arena, sqlstate::kNotSupported,
+        "quantifiers that prefer less, as in a*?, are not supported beside groups with quantifiers or "
+        "alternatives");
+  }
+  const re2::RE2* const by_order = walk.has_lazy() ? &compiled(pattern, options.any_case) : nullptr;
   const re2::StringPiece whole(text.data(), text.size());
-  std::vector<re2::StringPiece> groups(static_cast<size_t>(regex.NumberOfCapturingGroups()) + 1);
+  Groups groups(static_cast<size_t>(regex.NumberOfCapturingGroups()) + 1);
   size_t before = 0;  // where the last match ended
   for (size_t start = 0; start <= text.size();) {
-    if (!regex.Match(whole, start, text.size(), re2::RE2::UNANCHORED, groups.data(),
-                     static_cast<int>(groups.size())))
-      break;
+    const bool is_found = by_order == nullptr
+                              ? regex.Match(whole, start, text.size(), re2::RE2::UNANCHORED, groups.data(),
+                                            static_cast<int>(groups.size()))
+                              : match_by_preference(walk, regex, *by_order, whole, start, groups);
+    if (!is_found) break;
     FoundMatch match;
     for (const re2::StringPiece& group : groups) {
       MatchedPart& part = match.emplace_back();

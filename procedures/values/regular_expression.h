@@ -34,8 +34,9 @@ struct MatchOptions {
       false;  // leaves out matches of nothing where the text or a match ends, as splitting does
 };
 
-// Finds the pattern's matches, each the longest of those that begin where it does, as PostgreSQL does. A
-// pattern with a quantifier that prefers less is refused.
+// Finds the pattern's matches, each the longest of those that begin where it does, or the shortest, as
+// PostgreSQL's rules for quantifiers have it. Fails with 0A000 for quantifiers that prefer less beside groups
+// that have quantifiers or alternatives.
 [[nodiscard]] bool find_matches(std::string_view text, std::string_view pattern, const MatchOptions& options,
                                 Arena& arena, std::vector<FoundMatch>& found, SqlError& error);
 

@@ -39,6 +39,7 @@ constexpr uint32_t kOidOid = 26;
 constexpr uint32_t kOidArrayOid = 1028;
 constexpr uint32_t kNameOid = 19;
 constexpr uint32_t kNameArrayOid = 1003;
+constexpr uint32_t kRecordOid = 2249;
 
 struct FormNumbers {
   TextForm form;
@@ -83,6 +84,7 @@ uint32_t oid_of(const Type& type) {
     const bool is_array = type.is_array || type.elements != TypeKind::kNull;
     return is_array ? form->array_oid : form->oid;
   }
+  if (is_record(type)) return kRecordOid;
   if (is_name(type)) return type.elements != TypeKind::kNull ? kNameArrayOid : kNameOid;
   if (type.kind == TypeKind::kBigInt && type.precision == kOidType.precision)
     return type.is_array ? kOidArrayOid : kOidOid;

@@ -19,6 +19,15 @@ inline bool is_name(const Type& type) {
   return type.kind == TypeKind::kVarchar && type.precision == kNameType.precision;
 }
 
+// A row of values, as ROW(1, 2) and a table's name give it: a query's text that spells it as PostgreSQL
+// prints it, (1,2), told by its precision likewise (no form of engine/schema/text_form.h has that one).
+// Its scale of 1 says that rows that are equal may have different texts.
+inline constexpr Type kRecordType{.kind = TypeKind::kVarchar, .precision = 8, .is_text = true};
+inline bool is_record(const Type& type) {
+  return type.kind == TypeKind::kVarchar && type.precision == kRecordType.precision &&
+         type.elements == TypeKind::kNull;
+}
+
 // A vector of the system catalogs, int2vector or oidvector: an array of a query's that is no text to
 // PostgreSQL. It is spelled as 1 2 3, and its elements are counted from 0.
 inline bool is_vector(const Type& type) {

@@ -11,6 +11,7 @@
 #include "procedures/values/float_text.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/text_forms.h"
+#include "procedures/values/type_oids.h"
 
 namespace mneme {
 
@@ -184,6 +185,7 @@ std::string_view type_name(const Type& type) {
       return "character";
     case TypeKind::kVarchar:
       if (const char* name = form_name(type)) return name;
+      if (is_record(type)) return "record";
       return type.is_text ? "text" : "character varying";
     case TypeKind::kTimestamp:
       return type.is_zoned ? "timestamp with time zone" : "timestamp";
