@@ -35,8 +35,8 @@ struct MatchOptions {
 };
 
 // Finds the pattern's matches, each the longest of those that begin where it does, or the shortest, as
-// PostgreSQL's rules for quantifiers have it. Fails with 0A000 for quantifiers that prefer less beside groups
-// that have quantifiers or alternatives.
+// PostgreSQL's rules for quantifiers have it. Fails with 0A000 for quantifiers that prefer less beside
+// groups that have quantifiers or alternatives.
 [[nodiscard]] bool find_matches(std::string_view text, std::string_view pattern, const MatchOptions& options,
                                 Arena& arena, std::vector<FoundMatch>& found, SqlError& error);
 

@@ -48,6 +48,7 @@ SELECT t.a, n FROM t LEFT JOIN n ON n.x = t.a ORDER BY t.a, n.y;
 SELECT t.a, count(n) FROM t LEFT JOIN n ON n.x = t.a GROUP BY t.a ORDER BY t.a;
 SELECT v FROM (VALUES (1, 2)) v;
 SELECT g FROM generate_series(1, 2) g;
+SELECT u FROM unnest(ARRAY['p','q']) AS u(x) ORDER BY u;
 SELECT e FROM jsonb_each('{"a": 1}') e;
 WITH w AS (SELECT 1 AS p, 'z' AS q) SELECT w, row_to_json(w), to_jsonb(w) FROM w;
 SELECT (ROW(1, 2)).f3;
@@ -94,3 +95,4 @@ SELECT 'January 8, 1999'::date, '8 Jan 1999'::date, '1999-Jan-08'::date, 'Jan-08
 SELECT 'Feb 29, 2024 10:20:30'::timestamp, '29 Feb 2024 10:20 PM'::timestamp, 'Feb 29, 2024 10:20:30+02'::timestamptz;
 SELECT 'Feb 30, 2024'::date;
 SELECT 'Foo 3, 2024'::date;
+SELECT 'today'::date = current_date, 'now'::timestamp = localtimestamp, 'NOW'::timestamptz = now(), timestamp 'today' = current_date, 'tomorrow'::date - 'yesterday'::date, date 'now' = current_date, 'tomorrow'::timestamp - 'today'::timestamp;
