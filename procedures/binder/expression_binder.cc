@@ -253,6 +253,9 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   } else if (sources_.empty()) {
     refuse_as(sqlstate::kUndefinedColumn, expr.where,
               "there is no variable {}; declare it in DECLARE or as a parameter", name);
+  } else if (std::ranges::any_of(sources_, [&](const RowSource& source) { return source.name == name; })) {
+    refuse_as(sqlstate::kNotSupported, expr.where, "the whole row of table {} is supported in queries alone",
+              name);
   } else {
     refuse_as(sqlstate::kUndefinedColumn, expr.where, "there is no column and no variable {}", name);
   }

@@ -327,6 +327,9 @@ Expr resolve_literal(Expr expr, const Type& target) {
     expr.type = target;
     return expr;
   }
+  if (is_record(target)) {
+    refuse_as(sqlstate::kNotSupported, expr.where, "input of anonymous composite types is not implemented");
+  }
   Type wanted = target;
   if (target.kind == TypeKind::kNumeric && target.precision == 0) {
     const Expr number = resolve_literal(expr, kDecimalType);

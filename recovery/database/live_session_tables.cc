@@ -8,6 +8,7 @@
 #include "base/memory/arena.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/written_names.h"
+#include "procedures/values/type_oids.h"
 #include "recovery/database/live_session.h"
 
 namespace mneme {
@@ -88,6 +89,9 @@ StatementResult table_text(const syntax::Table& table, std::span<const ResultCol
     Type type = columns[i].type;
     if (type.is_array)
       return unsupported(fmt::format("column {} is an array, and tables have none; leave it out", name));
+    if (is_record(type)) {
+      return StatementResult::failure("42P16", fmt::format("column \"{}\" has pseudo-type record", name));
+    }
     if (type.kind == TypeKind::kNumeric && type.precision == 0) type = Type{.kind = TypeKind::kDecimal};
     if (type.kind == TypeKind::kNull) type = Type{.kind = TypeKind::kVarchar, .is_text = true};
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", written_name(name), to_string(type));

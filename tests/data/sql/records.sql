@@ -96,3 +96,13 @@ SELECT 'Feb 29, 2024 10:20:30'::timestamp, '29 Feb 2024 10:20 PM'::timestamp, 'F
 SELECT 'Feb 30, 2024'::date;
 SELECT 'Foo 3, 2024'::date;
 SELECT 'today'::date = current_date, 'now'::timestamp = localtimestamp, 'NOW'::timestamptz = now(), timestamp 'today' = current_date, 'tomorrow'::date - 'yesterday'::date, date 'now' = current_date, 'tomorrow'::timestamp - 'today'::timestamp;
+CREATE TABLE of_records AS SELECT ROW(1,2) AS r;
+SELECT ROW(1,2) UNION ALL SELECT 'x';
+CREATE PROCEDURE whole(INOUT r text) LANGUAGE plpgsql AS $$ BEGIN SELECT t::text INTO r FROM t WHERE a = 1; END $$;
+CALL whole(NULL);
+CREATE PROCEDURE powers(INOUT r numeric) LANGUAGE plpgsql AS $$ BEGIN r := power(1.05, 3); END $$;
+CALL powers(NULL);
+CREATE PROCEDURE sets(INOUT r bigint) LANGUAGE plpgsql AS $$ DECLARE x RECORD; BEGIN r := 0; FOR x IN SELECT unnest(array_agg(a)) AS u, count(*) AS n FROM t LOOP r := r + x.u * x.n; END LOOP; END $$;
+CALL sets(NULL);
+CREATE VIEW v1 AS SELECT unnest(array_agg(a ORDER BY a)) AS u, count(*) AS n, power(2.0, 2) AS p FROM t;
+SELECT * FROM v1 ORDER BY u;
