@@ -42,8 +42,8 @@ struct Column {
   // The sequence that is dropped with the column, as SERIAL's; empty: there is none.
   std::string sequence = {};
   Identity identity = Identity::kNone;
-  // Of GENERATED ALWAYS AS (...) STORED: what the column is of the row's others, as SQL; empty: a plain column.
-  // For the binder, as `initial` is: to the engine it is a column as any other.
+  // What a column GENERATED ALWAYS AS (...) STORED is of the row's others, as SQL; empty: a plain column. For
+  // the binder, as `initial` is: to the engine it is a column as any other.
   std::string generated = {};
 
   bool is_generated() const { return !generated.empty(); }
@@ -64,7 +64,7 @@ struct IndexDefinition {
   // Some statement reads a range or a prefix of it: a B+tree then, else a hash table. The binder sets it once
   // all procedures are known.
   bool ordered = false;
-  // Of CREATE INDEX ... WHERE: the rows that it is for, as SQL; empty: all. It has entries of all rows
+  // The rows that CREATE INDEX ... WHERE makes it for, as SQL; empty: all. It has entries of all rows
   // nevertheless, so that whatever is found by it is found without a look at the condition.
   std::string predicate = {};
   // With a predicate: no two of its rows have the same values in all columns. `unique` is false then: the

@@ -21,10 +21,11 @@
 //             locks go at once in either case, as in strict two-phase locking: no transaction can conclude
 //             anything from them that is not durable.
 // Invariants  locks are taken until the LSN is drawn, and none is released before.
-// Claims      Optimistic transactions have a RowLocks, too, on a table of its own: for rows that SELECT ... FOR
-//             UPDATE and its kind have kept (RowAccess::lock_row). They only tell other such statements which
-//             rows to leave out, or that NOWAIT fails. A write asks for none of them, so nothing that is
-//             right depends on them: versions decide at the commit, as for all optimistic transactions.
+// Claims      Optimistic transactions have a RowLocks, too, on a table of its own: for rows that
+//             SELECT ... FOR UPDATE and its kind have kept (RowAccess::lock_row). They only tell other such
+//             statements which rows to leave out, or that NOWAIT fails. A write asks for none of them, so
+//             nothing that is right depends on them: versions decide at the commit, as for all optimistic
+//             transactions.
 // Threads     the worker's.
 // Waiting     lock(): for younger transactions, and for the device without early lock release.
 // Source      Johnson et al., "Aether" (VLDB'10), section 3; DeWitt et al., "Implementation Techniques for

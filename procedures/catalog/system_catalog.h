@@ -64,7 +64,8 @@ class SystemCatalog final : public query::ProvidedTables {
   void wish(Wish wish) const { wishes_.push_back(std::move(wish)); }
   std::vector<Wish> take_wishes() const { return std::exchange(wishes_, {}); }
 
-  // What pg_notify() asked for since the last take_notices(): the session sends it as its transaction commits.
+  // What pg_notify() asked for since the last take_notices(): the session sends it as its transaction
+  // commits.
   struct Notice {
     std::string channel;
     std::string payload;

@@ -273,8 +273,8 @@ struct TableAccess {
   std::vector<ColumnId> columns_read;  // predicate, key, ordering and result columns, sorted
 };
 
-// What SELECT ... FOR UPDATE and its kind do with a row that another transaction has locked: wait for it, fail
-// (NOWAIT), or leave it out (SKIP LOCKED).
+// What SELECT ... FOR UPDATE and its kind do with a row that another transaction has locked: wait for it,
+// fail (NOWAIT), or leave it out (SKIP LOCKED).
 enum class LockWait : uint8_t { kWaits, kNoWait, kSkipsLocked };
 
 struct Operation {

@@ -88,7 +88,7 @@ FromRunner::Next FromRunner::unmatched(size_t number) {
 
 namespace {
 
-// Of the row that the step has found; it lives as long as the transaction.
+// The handle of a row that the step has found; it lives as long as the transaction.
 Value handle_of(const RowRef& row) {
   return Value::of_int(static_cast<int64_t>(reinterpret_cast<uintptr_t>(row.handle)));
 }
