@@ -44,7 +44,7 @@ void refuse_lock(const syntax::LockClause& lock, std::string_view rest) {
   refuse_as(sqlstate::kNotSupported, lock.where, "{} {}", lock.words, rest);
 }
 
-// Of several clauses that name the table, the strongest lock counts, and NOWAIT before SKIP LOCKED.
+// Where several clauses name the table, the strongest lock counts, and NOWAIT before SKIP LOCKED.
 std::optional<RowLocking> SelectBinder::locking_of(const FromItem& item) const {
   std::optional<RowLocking> locking;
   for (const syntax::LockClause& lock : locks_) {
