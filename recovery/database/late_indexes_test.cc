@@ -93,6 +93,13 @@ TEST_F(LateIndexesOfDirectory, AreNoneThatALoggedCallReads) {
   EXPECT_EQ(builds_of(options("clr-p", 1)), 1);
 }
 
+// The primary key is part of the other index, whose entries calls change.
+TEST_F(LateIndexesOfDirectory, AreUniqueOnesThatRefuseNoRow) {
+  expect_whole(create_and_run(std::string(kSalesSql) + std::string(kCountSql) +
+                              "CREATE UNIQUE INDEX sale_by_amount ON sale (s_amount, s_id);\n"));
+  EXPECT_EQ(builds_of(options("clr-p", 1)), 2);
+}
+
 // The new procedure's calls read the index, and follow the old ones in one log.
 TEST_F(LateIndexesOfDirectory, AreBuiltBeforeReplayWhereTheLogChangesTheSchema) {
   create_and_run(std::string(kSalesSql));

@@ -1,5 +1,8 @@
 #include "recovery/log/replayed_indexes.h"
 
+#include <algorithm>
+#include <optional>
+
 namespace mneme {
 
 namespace {
@@ -29,6 +32,17 @@ std::vector<bool> written_tables(const DependencyGraph& graph, const Catalog& ca
   return is_written;
 }
 
+// Whether an insert must be told that the index has the key already. It need not where the primary key is
+// part of this one: then no two rows can have it.
+bool refuses_rows(const Catalog& catalog, const IndexDefinition& index) {
+  if (!index.unique) return false;
+  const std::optional<IndexId> primary = catalog.table(index.table).primary_key;
+  if (!primary || *primary == index.id) return true;
+  return !std::ranges::all_of(catalog.index(*primary).columns, [&](ColumnId column) {
+    return std::ranges::find(index.columns, column) != index.columns.end();
+  });
+}
+
 }  // namespace
 
 std::vector<IndexId> unread_indexes(const DependencyGraph& graph, const Catalog& catalog) {
@@ -36,7 +50,7 @@ std::vector<IndexId> unread_indexes(const DependencyGraph& graph, const Catalog&
   for_each_access(graph, [&](const ir::TableAccess& access) { is_read[access.path.index.value] = true; });
   std::vector<IndexId> unread;
   for (uint32_t i = 0; i < is_read.size(); ++i) {
-    if (!is_read[i] && !catalog.indexes()[i].unique) unread.push_back(IndexId{i});
+    if (!is_read[i] && !refuses_rows(catalog, catalog.indexes()[i])) unread.push_back(IndexId{i});
   }
   return unread;
 }

@@ -17,6 +17,7 @@ CREATE INDEX price_by_class ON price (p_class);
 CREATE TABLE sale (s_id INT NOT NULL, s_item INT NOT NULL, s_code INT NOT NULL, PRIMARY KEY (s_id));
 CREATE INDEX sale_by_item ON sale (s_item);
 CREATE UNIQUE INDEX sale_by_code ON sale (s_code);
+CREATE UNIQUE INDEX sale_by_code_and_id ON sale (s_code, s_id);
 )";
 
 struct IndexCase {
@@ -47,27 +48,29 @@ TEST_P(ReplayedIndexes, AreAsExpected) {
 }
 
 constexpr IndexCase kIndexCases[] = {
-    {"insert_alone", "INSERT INTO sale VALUES (p, q, p);", "price_by_class sale_by_item", ""},
+    {"insert_alone", "INSERT INTO sale VALUES (p, q, p);", "price_by_class sale_by_item sale_by_code_and_id",
+     ""},
     {"a_price_is_read",
      "SELECT p_amount INTO x FROM price WHERE p_item = q; INSERT INTO sale VALUES (p, x, p);",
-     "price_by_class sale_by_item", "price_pkey"},
+     "price_by_class sale_by_item sale_by_code_and_id", "price_pkey"},
     {"the_price_is_written",
      "SELECT p_amount INTO x FROM price WHERE p_item = q; UPDATE price SET p_amount = x + 1 WHERE p_item = "
      "p;",
-     "price_by_class sale_by_item", ""},
-    {"a_write_reads_the_index", "UPDATE sale SET s_code = p WHERE s_item = q;", "price_by_class", ""},
+     "price_by_class sale_by_item sale_by_code_and_id", ""},
+    {"a_write_reads_the_index", "UPDATE sale SET s_code = p WHERE s_item = q;",
+     "price_by_class sale_by_code_and_id", ""},
     {"a_write_depends_on_the_index",
      "SELECT count(*) INTO x FROM sale WHERE s_item = q; INSERT INTO sale VALUES (p, x, p);",
-     "price_by_class", ""},
+     "price_by_class sale_by_code_and_id", ""},
     {"a_read_that_feeds_nothing",
      "SELECT count(*) INTO x FROM sale WHERE s_item = q; INSERT INTO sale VALUES (p, q, p);",
-     "price_by_class sale_by_item", ""},
+     "price_by_class sale_by_item sale_by_code_and_id", ""},
     {"a_join_goes_by_the_index",
      "SELECT s_code INTO x FROM price JOIN sale ON s_item = p_item WHERE p_item = q ORDER BY s_id LIMIT 1; "
      "INSERT INTO sale VALUES (p, x, p);",
-     "price_by_class", "price_pkey"},
+     "price_by_class sale_by_code_and_id", "price_pkey"},
     {"nothing_is_replayed", "SELECT count(*) INTO x FROM sale WHERE s_item = q;",
-     "price_by_class sale_by_item", ""},
+     "price_by_class sale_by_item sale_by_code_and_id", ""},
 };
 
 INSTANTIATE_TEST_SUITE_P(Cases, ReplayedIndexes, testing::ValuesIn(kIndexCases),
