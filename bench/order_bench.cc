@@ -84,7 +84,7 @@ class Orders {
     const RowLayout& layout = database_.schema().layout(kStock);
     RowRef row;
     std::byte* image = nullptr;
-    CHECK(transaction_.find_parts(lookup.index, lookup.key, lookup.parts, Purpose::kRead, row) ==
+    CHECK(transaction_.find_parts(lookup.index, lookup.key.index_key(), lookup.parts, Purpose::kRead, row) ==
           AccessStatus::kOk);
     CHECK(transaction_.change_parts(kStock, row, layout.parts(kQuantity), image) == AccessStatus::kOk);
     layout.set(image, kQuantity, Value::of_int(layout.get(image, kQuantity).as_int() + 1));

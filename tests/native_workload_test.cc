@@ -159,7 +159,7 @@ class WatchedRows final : public RowAccess {
   }
 
   bool has_inserted(const RowLookup& lookup) const {
-    return std::ranges::find(inserted, std::pair(lookup.index, lookup.key)) != inserted.end();
+    return std::ranges::find(inserted, std::pair(lookup.index, lookup.key.index_key())) != inserted.end();
   }
 
   std::set<std::string> looked_for;
@@ -228,10 +228,10 @@ TEST(NativeWorkload, LookupsNameTheRowsThatAreLookedFor) {
       if (lookup.is_place) {
         ++places;
         EXPECT_TRUE(rows.inserted_at(lookup))
-            << procedure.name << " " << WatchedRows::name_of(lookup.index, lookup.key);
+            << procedure.name << " " << WatchedRows::name_of(lookup.index, lookup.key.index_key());
         continue;
       }
-      const std::string name = WatchedRows::name_of(lookup.index, lookup.key);
+      const std::string name = WatchedRows::name_of(lookup.index, lookup.key.index_key());
       if (rows.has_inserted(lookup)) continue;
       named.insert(name);
       EXPECT_TRUE(rows.looked_for.contains(name)) << procedure.name << " " << name;

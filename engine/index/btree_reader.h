@@ -45,6 +45,7 @@ class BtreeReader {
 
   bool next(IndexCursor& cursor) const {
     if (cursor.done) return false;
+    if (cursor.ahead != nullptr && begin_ahead(cursor)) return true;
     for (uint32_t tries = 0;; spin_pause(tries++)) {
       const bool forward = cursor.direction == ScanDirection::kForward;
       Fences fences;
@@ -79,7 +80,7 @@ class BtreeReader {
     const Node top = root();
     size_t left = 0;
     for (; left < lookups.size(); ++left) {
-      paths[left] = {top, Node()};
+      paths[left] = AheadPath{top};
       under_way[left] = static_cast<uint8_t>(left);
     }
     // A level at a time.
@@ -169,8 +170,14 @@ class BtreeReader {
  private:
   // Where a look-up of find_ahead() stands.
   struct AheadPath {
-    Node next;    // on its way into the cache
-    Node behind;  // to be looked at where the way by `next` leads to no key that is high enough
+    Node next{};    // on its way into the cache
+    Node behind{};  // to be looked at where the way by `next` leads to no key that is high enough
+    // The parents of these two, none for the root: where they still have their versions when a node's own is
+    // read, the way to it was right at that moment.
+    NodeVersion parent{};
+    NodeVersion parent_of_behind{};
+    NodeVersion passed{};  // the leaf that the way by `next` has led to
+    bool is_sure = true;
   };
 
   // Looks at the node that was asked for, and asks for the next; false: there is none. A child's address is
@@ -180,17 +187,26 @@ class BtreeReader {
     const Node node = path.next;
     const uint64_t version = node.version();
     if ((version & (Node::kLocked | Node::kObsolete)) != 0) return false;
+    path.is_sure &= path.parent.node != nullptr ? path.parent.is_current() : node == root();
     const uint32_t level = node.level();
     const uint32_t count = std::min(node.count(), Node::capacity(shape_, level));
     if (level == 0) {
       const uint32_t at = node.rank(shape_, count, lookup.key, false);
       if (at < count) {
         lookup.row = node.row(shape_, at);
-        lookup.is_exact = node.compare(shape_, at, lookup.key) == 0 && node.version() == version;
+        const bool is_exact = node.compare(shape_, at, lookup.key) == 0;
+        const bool has_stood = node.version() == version;
+        lookup.is_exact = is_exact && has_stood;
+        if (path.is_sure && has_stood) {
+          lookup.leaf = {node.block(), version};
+          lookup.passed = path.passed;
+        }
         return false;
       }
       if (!path.behind) return false;
+      path.passed = {node.block(), version};
       path.next = std::exchange(path.behind, Node());
+      path.parent = path.parent_of_behind;
       Node::prefetch(path.next.block(), node_words_);
       return true;
     }
@@ -203,8 +219,34 @@ class BtreeReader {
     if (node.version() != version) return false;
     Node::prefetch(child.block(), node_words_);
     path.next = child;
-    if (has_behind) path.behind = behind;
+    path.parent = {node.block(), version};
+    if (has_behind) {
+      path.behind = behind;
+      path.parent_of_behind = path.parent;
+    }
     return level > 1 || lookup.wants_row;
+  }
+
+  // Reads the walk's first piece in the leaf that was found ahead, and says where the next one begins: behind
+  // the leaf's last key, since no fence is known. False: the leaf, or what lies between the key and it, may
+  // have changed.
+  bool begin_ahead(IndexCursor& cursor) const {
+    const AheadLookup& ahead = *std::exchange(cursor.ahead, nullptr);
+    if (cursor.direction != ScanDirection::kForward || !ahead.leads_on()) return false;
+    Path path;
+    path.node = Node(const_cast<NodeWord*>(ahead.leaf.node));
+    path.version = ahead.leaf.version;
+    const uint32_t count = bounded_count(path.node);
+    if (count == 0) return false;
+    std::array<uint64_t, kWords != 0 ? kWords : kMaxKeyWords> last;
+    path.node.load_key(shape_, count - 1, last.data());
+    if (!read_leaf(path, cursor) || !ahead.leads_on()) return false;
+    cursor.parent = {};
+    cursor.done = compare_words(last.data(), cursor.high.data(), words()) >= 0;
+    if (cursor.done) return true;
+    for (uint32_t w = words(); w-- > 0 && ++last[w] == 0;) continue;
+    std::copy_n(last.data(), words(), cursor.low.data());
+    return true;
   }
 
   // Goes from the cursor's last leaf to the next one, which begins at the cursor's `low`, if their parent

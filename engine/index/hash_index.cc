@@ -159,8 +159,9 @@ class HashIndex final : public Index {
   void find_ahead(std::span<AheadLookup* const> lookups) const override {
     DCHECK(lookups.size() <= kMostAhead);
     std::array<NodeWord*, kMostAhead> heads;
+    const uint64_t bucket_count = bucket_count_.load(std::memory_order_acquire);
     for (size_t l = 0; l < lookups.size(); ++l) {
-      const Bucket head = bucket(number_of(hash_of(lookups[l]->key)));
+      const Bucket head = bucket(number_among(bucket_count, hash_of(lookups[l]->key)));
       heads[l] = head.block();
       prefetch(head);
     }
@@ -305,7 +306,9 @@ class HashIndex final : public Index {
 
   // The bucket of a hash as far as the bucket count that we see tells.
   uint64_t number_of(uint64_t hash) const {
-    const uint64_t count = bucket_count_.load(std::memory_order_acquire);
+    return number_among(bucket_count_.load(std::memory_order_acquire), hash);
+  }
+  static uint64_t number_among(uint64_t count, uint64_t hash) {
     const auto level = static_cast<uint32_t>(std::bit_width(count) - 1);
     const uint64_t number = hash & mask(level + 1);
     return number < count ? number : hash & mask(level);

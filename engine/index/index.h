@@ -51,6 +51,24 @@ using NodeChanges = std::vector<NodeChange>;
   return 0;
 }
 
+// One of the look-ups that Index::find_ahead() makes at once.
+struct AheadLookup {
+  const uint64_t* key = nullptr;
+  bool wants_row = true;  // otherwise only the node where the key belongs is brought into the cache
+  // What was found.
+  Row* row = nullptr;
+  bool is_exact = false;  // the row stood under the very key, at one moment
+  // A tree's leaf in which the row stood, and the leaf before it if the key itself belongs there, behind all
+  // that it holds. As long as both are current, no entry lies between the key and the row. No node where the
+  // tree changed meanwhile.
+  NodeVersion leaf{};
+  NodeVersion passed{};
+
+  bool leads_on() const {
+    return leaf.node != nullptr && leaf.is_current() && (passed.node == nullptr || passed.is_current());
+  }
+};
+
 enum class ScanDirection : uint8_t { kForward, kBackward };
 
 // A walk over a range, piece by piece: the entries of one node, in the walk's order, and the node's version.
@@ -79,6 +97,9 @@ class IndexCursor {
   bool done = false;
   // A caller that wants rows alone clears it: then the piece's keys may be left out.
   bool wants_keys = true;
+  // What was found ahead for the walk's `low`, if the caller knows: a tree's walk forwards then begins in
+  // that leaf, if it still stands.
+  const AheadLookup* ahead = nullptr;
 
   // The piece.
   NodeVersion node;
@@ -88,15 +109,6 @@ class IndexCursor {
   uint32_t index_in_parent = 0;
   std::array<uint64_t, kMaxEntryWords> keys;
   std::array<Row*, kMaxEntries> rows;
-};
-
-// One of the look-ups that Index::find_ahead() makes at once.
-struct AheadLookup {
-  const uint64_t* key = nullptr;
-  bool wants_row = true;  // otherwise only the node where the key belongs is brought into the cache
-  // What was found.
-  Row* row = nullptr;
-  bool is_exact = false;  // the row stood under the very key, at one moment
 };
 
 // Where one owner's last insert went, in case the next key goes there as well, as an order's lines do. Kept
@@ -137,6 +149,9 @@ class Index {
   // Fills the cursor's piece and moves it on; false when the walk is over. A hash index walks ranges whose
   // ends agree in the words that it hashes, in no order.
   virtual bool next(IndexCursor& cursor) const = 0;
+
+  // Whether entries that come in are kept, so that their keys matter.
+  virtual bool keeps_entries() const { return true; }
 
   // Adds an entry. kExists: there is one under this key already; `existing` is its row, and nothing changed.
   // `changes`, where wanted, is appended to; a `hint`, where given, is tried first and renewed.

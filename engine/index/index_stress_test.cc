@@ -114,13 +114,27 @@ class IndexStressTest : public testing::TestWithParam<Kind> {
     }
   }
 
-  // A range within one hashed prefix, or (in a tree) of several hundred keys, one way or the other.
+  // A range within one hashed prefix, or (in a tree) of several hundred keys, one way or the other. A walk
+  // may be led by a look-up ahead of it.
   void walk(std::mt19937_64& random) {
-    const uint64_t first = random() % (kKeys / 64) * 64;
-    const uint64_t last = first + (GetParam().is_hash ? 63 : 64 * (random() % 8) + 63);
+    const uint64_t prefix = random() % (kKeys / 64) * 64;
+    const uint64_t first = prefix + random() % 32;
+    const uint64_t last = prefix + (GetParam().is_hash ? 63 : 64 * (random() % 8) + 63);
     const ScanDirection direction =
         !GetParam().is_hash && random() % 2 == 0 ? ScanDirection::kBackward : ScanDirection::kForward;
     IndexCursor cursor(key_of(first), key_of(last), direction);
+    const Key low = key_of(first);
+    std::array<AheadLookup, Index::kMostAhead> lookups;
+    std::array<AheadLookup*, Index::kMostAhead> together;
+    if (random() % 4 > 0) {
+      // Many at once take long: the tree changes between two steps of one.
+      for (size_t i = 0; i < lookups.size(); ++i) {
+        lookups[i] = AheadLookup{.key = low.data()};
+        together[i] = &lookups[i];
+      }
+      index->find_ahead(together);
+      cursor.ahead = &lookups[random() % lookups.size()];
+    }
     uint64_t permanent = 0;
     int64_t previous = -1;
     while (index->next(cursor)) {

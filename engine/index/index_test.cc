@@ -63,9 +63,11 @@ class IndexTest : public testing::TestWithParam<Kind> {
     }
     return lookups[7].row;
   }
-  std::vector<std::pair<Key, Row*>> walk(const Key& low, const Key& high, ScanDirection direction) const {
+  std::vector<std::pair<Key, Row*>> walk(const Key& low, const Key& high, ScanDirection direction,
+                                         const AheadLookup* ahead = nullptr) const {
     std::vector<std::pair<Key, Row*>> entries;
     IndexCursor cursor(low, high, direction);
+    cursor.ahead = ahead;
     while (index->next(cursor)) {
       for (uint32_t i = 0; i < cursor.count; ++i) {
         entries.emplace_back(Key(cursor.key(i), cursor.key(i) + words), cursor.rows[i]);
@@ -292,6 +294,43 @@ TEST_P(IndexTest, AQueueKeepsItsSize) {
   }
   EXPECT_EQ(entries, kLength);
   EXPECT_LT(pieces, kLength) << "a walk meets few empty leaves";
+}
+
+// Goal: a walk that is led by what was looked up ahead sees what another one sees, whatever came and went
+// meanwhile. Method: a walk some random changes behind its look-up, near and far.
+TEST_P(IndexTest, AWalkMayBeginWhereALookupAheadEnded) {
+  if (GetParam().is_hash) return;
+  constexpr uint64_t kKeys = 4000;
+  std::mt19937_64 random(7);
+  std::map<Key, Row*> model;
+  const auto change = [&](uint64_t n) {
+    const Key key = key_of(n);
+    if (model.erase(key) > 0) {
+      ASSERT_TRUE(index->erase(key.data(), row_of(n)));
+    } else {
+      ASSERT_EQ(insert(key, row_of(n)), Index::InsertStatus::kInserted);
+      model.emplace(key, row_of(n));
+    }
+  };
+  for (uint64_t n = 0; n < kKeys; n += 2) change(n);
+  size_t led = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const uint64_t n = random() % kKeys;
+    const Key low = key_of(n);
+    AheadLookup ahead{.key = low.data()};
+    AheadLookup* const together[] = {&ahead};
+    index->find_ahead(together);
+    for (uint64_t changes = random() % 4; changes > 0; --changes)
+      change(random() % 2 == 0 ? (n + 7 * (random() % 8)) % kKeys : random() % kKeys);
+    led += ahead.leads_on() ? 1 : 0;
+    Key high = low;
+    high.back() += random() % 4 == 0 ? kKeys : random() % 100;
+    const auto from = model.lower_bound(low);
+    const std::vector<std::pair<Key, Row*>> expected(from, model.upper_bound(high));
+    ASSERT_EQ(walk(low, high, ScanDirection::kForward, &ahead), expected) << "round " << round;
+  }
+  EXPECT_GT(led, 5000u);
+  EXPECT_LT(led, 19000u);
 }
 
 TEST_P(IndexTest, AWalkFindsAllOfMoreEntriesThanAPieceHolds) {

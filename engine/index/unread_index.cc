@@ -10,6 +10,7 @@ class UnreadIndex final : public Index {
  public:
   using Index::Index;
 
+  bool keeps_entries() const override { return false; }
   Row* find(const uint64_t*, NodeVersion&) const override { CHECK(false); }
   bool next(IndexCursor&) const override { CHECK(false); }
   InsertStatus insert(const uint64_t*, Row*, Row*&, NodeChanges*, InsertHint*) override {

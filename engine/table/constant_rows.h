@@ -25,7 +25,8 @@ class ConstantRows {
 
   const Table& table() const { return *table_; }
   // Returns nullptr if there is no row under this whole key of the index.
-  Row* find(const IndexKey& key) const {
+  template <typename Key>
+  Row* find(const Key& key) const {
     const uint64_t place = (key.words[0] >> shift_) - lowest_;
     return place < rows_.size() ? rows_[place] : nullptr;
   }

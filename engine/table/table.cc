@@ -37,8 +37,8 @@ Table::~Table() {
   }
 }
 
-Row* Table::allocate(SlotCache& cache) {
-  if (cache.freed.empty() && (cache.next < cache.end || !take_shared(cache))) return take_new(cache);
+Row* Table::allocate_again(SlotCache& cache) {
+  if (cache.freed.empty() && !take_shared(cache)) return take_run(cache) ? take_next(cache) : nullptr;
   Row* row = cache.freed.back();
   cache.freed.pop_back();
   // A worker that unlinks entries that the row left behind may have claimed it for a moment (Worker::tidy).
@@ -55,15 +55,6 @@ bool Table::take_shared(SlotCache& cache) {
   shared_.resize(shared_.size() - taken);
   shared_count_.store(shared_.size(), std::memory_order_relaxed);
   return taken > 0;
-}
-
-Row* Table::take_new(SlotCache& cache) {
-  if (cache.next == cache.end && !take_run(cache)) return nullptr;
-  auto* row = reinterpret_cast<Row*>(cache.next_row);
-  cache.next_row += stride_;  // a run lies in one chunk
-  ++cache.next;
-  row->set_word(RowWord::incoming());
-  return row;
 }
 
 bool Table::take_run(SlotCache& cache) {

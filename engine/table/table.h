@@ -50,7 +50,11 @@ class Table {
   size_t slot_bytes() const { return stride_; }
 
   // Returns a row that no other thread has; its word is RowWord::incoming().
-  Row* allocate(SlotCache& cache);
+  Row* allocate(SlotCache& cache) {
+    if (cache.freed.empty() && cache.next < cache.end) [[likely]]
+      return take_next(cache);
+    return allocate_again(cache);
+  }
   // `row` is free by its word (whose last owner made it so), in no index, and no running transaction can hold
   // it.
   void free(SlotCache& cache, Row* row) { cache.freed.push_back(row); }
@@ -99,7 +103,16 @@ class Table {
     std::array<std::atomic<std::byte*>, kChunksInGroup> chunks{};
   };
 
-  Row* take_new(SlotCache& cache);
+  // One of the run at hand, which is not at its end.
+  Row* take_next(SlotCache& cache) const {
+    auto* row = reinterpret_cast<Row*>(cache.next_row);
+    cache.next_row += stride_;  // a run lies in one chunk
+    ++cache.next;
+    row->set_word(RowWord::incoming());
+    return row;
+  }
+  // A freed one, or the first of a new run.
+  Row* allocate_again(SlotCache& cache);
   bool take_shared(SlotCache& cache);
   bool take_run(SlotCache& cache);
   std::byte* chunk(uint64_t index) const;

@@ -12,11 +12,16 @@ namespace mneme {
 namespace {
 
 // Few words, so the call that std::copy becomes would take longer than the work.
-void copy_key(const IndexKey& from, std::array<uint64_t, kUsualKeyWords>& to) {
+void copy_key(const LookupKey& from, std::array<uint64_t, kUsualKeyWords>& to) {
   constexpr size_t kFew = 4;
   static_assert(kFew <= kUsualKeyWords);
   std::memcpy(to.data(), from.words.data(), kFew * sizeof(uint64_t));
   for (size_t i = kFew; i < from.word_count; ++i) to[i] = from.words[i];
+}
+
+// An entry's key may go on behind the column's words (indexed_table.h): with zeros, or for a place with ones.
+void fill_up(const RowLookup& lookup, size_t key_words, std::array<uint64_t, kUsualKeyWords>& key) {
+  for (size_t i = lookup.key.word_count; i < key_words; ++i) key[i] = lookup.is_place ? ~uint64_t{0} : 0;
 }
 
 }  // namespace
@@ -45,11 +50,8 @@ void Prefetcher::add(Database& database, std::span<const RowLookup> lookups) {
     entry.id = id;
     entry.rows = lookup.is_place ? nullptr : rows;
     entry.parts = lookup.parts;
-    // An entry's key may go on behind the column's words (indexed_table.h): the first of all that do, or the
-    // last.
     copy_key(lookup.key, entry.key);
-    for (size_t i = lookup.key.word_count; i < key_words; ++i)
-      entry.key[i] = lookup.is_place ? ~uint64_t{0} : 0;
+    fill_up(lookup, key_words, entry.key);
     waiting[waiting_count++] = &entry;
   }
   rounds_[round_count_++] = {count_, first};
@@ -123,6 +125,62 @@ size_t prefetch_row(const Table& rows, const Row* row, ImageParts parts) {
     if (!aligned) prefetch_line(memory + std::min(begin + ImageParts::kPartBytes, bytes) - 1);
   }
   return lines;
+}
+
+ExpectedRows::Group* ExpectedRows::group_of(Database& database, IndexId id) {
+  for (size_t g = 0; g < groups_used_; ++g) {
+    if (groups_[g].id == id) return &groups_[g];
+  }
+  if (groups_used_ == kMostGroups) return nullptr;
+  Group& group = groups_[groups_used_++];
+  group.id = id;
+  group.index = database.index(id).index.get();
+  group.rows = &database.table_of(id).rows();
+  group.count = 0;
+  return &group;
+}
+
+void ExpectedRows::add(Database& database, RowLookup& lookup) {
+  pass();
+  if (!lookup.index.valid()) return;
+  Group* const group = group_of(database, lookup.index);
+  if (group == nullptr || group->index->key_words() > kUsualKeyWords) return;
+  fill_up(lookup, group->index->key_words(), lookup.key.words);
+  named_[found_count_] = &lookup;
+  AheadLookup& found = found_[found_count_++];
+  found = {.key = lookup.key.words.data(), .wants_row = !lookup.is_place};
+  group->lookups[group->count++] = &found;
+  if (!lookup.is_place) rows_[row_count_++] = {&lookup, &found};
+}
+
+void ExpectedRows::search() {
+  for (const Group& group : std::span(groups_).first(groups_used_)) {
+    const std::span<AheadLookup* const> lookups(group.lookups.data(), group.count);
+    group.index->find_ahead(lookups);
+    for (const AheadLookup* lookup : lookups) {
+      if (lookup->row == nullptr || !lookup->wants_row) continue;
+      lines_asked_for_ += prefetch_row(*group.rows, lookup->row, named_[lookup - found_.data()]->parts);
+    }
+  }
+}
+
+const AheadLookup* ExpectedRows::next_for(IndexId index, const IndexKey& key) {
+  const size_t end = std::min(row_count_, next_ + kMostTries);
+  for (size_t i = next_; i < end; ++i) {
+    if (!rows_[i].is_for(index, key)) continue;
+    next_ = i + 1;
+    return rows_[i].found;
+  }
+  return nullptr;
+}
+
+Row* ExpectedRows::take_later(IndexId index, const IndexKey& key) {
+  const AheadLookup* const found = next_for(index, key);
+  return found != nullptr && found->is_exact ? found->row : nullptr;
+}
+
+const AheadLookup* ExpectedRows::take_first(IndexId index, const IndexKey& low) {
+  return next_for(index, low);
 }
 
 }  // namespace mneme

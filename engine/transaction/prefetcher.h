@@ -4,6 +4,7 @@
 //             and then the wanted lines of all rows are asked for. A row that was found may tell what to look
 //             up next: peek() -> add(lookups), the group's next round.
 //             Look-ups in an index whose keys are wider than usual are left out.
+//             Replay has ExpectedRows instead: one round, whose look-ups stay where they were named.
 // Source      Chen et al., "Improving Hash Join Performance through Prefetching" (ICDE'04): group
 //             prefetching.
 // Threads     one owner; beside any number of writers (Index::find_ahead). No transaction need run.
@@ -99,6 +100,100 @@ class Prefetcher {
   };
   std::array<Round, kMaxRounds> rounds_;
   size_t round_count_ = 0;
+  uint64_t lines_asked_for_ = 0;
+};
+
+// The rows that replay will ask for next, in the order in which it will.
+//
+// Invariants  a row that was found is taken once, for exactly its index and key. The look-ups lie where their
+//             caller named them, and stay there until the next begin() or forget().
+// Threads     one owner, beside any number of writers (Index::find_ahead).
+class ExpectedRows {
+ public:
+  static constexpr size_t kMost = Prefetcher::kMaxLookups;
+
+  // Begins to take look-ups in: at most kMost of them before search(), in the order in which their rows will
+  // be asked for.
+  void begin() {
+    forget();
+    taken_in_ = groups_used_ = 0;
+  }
+  // Leaves out those that are none, or of wider keys than usual.
+  void add(Database& database, RowLookup& lookup);
+  // A look-up that needs no search counts as one, for go_on_at().
+  void pass() { first_row_[taken_in_++] = static_cast<uint8_t>(row_count_); }
+  // Looks all of them up, index by index, and asks for the rows' lines.
+  void search();
+
+  // The row that was found under exactly this key, if it is known: then it need not be looked up again.
+  [[gnu::always_inline]] Row* take(IndexId index, const IndexKey& key) {
+    // Mostly the next one is asked for.
+    if (next_ < row_count_) {
+      const Expected& next = rows_[next_];
+      if (next.is_for(index, key)) {
+        ++next_;
+        return next.found->is_exact ? next.found->row : nullptr;
+      }
+    }
+    return nullptr;
+  }
+  // The same where take() has found none: it may be one of the next few, as branches not taken leave out a
+  // look-up or two.
+  Row* take_later(IndexId index, const IndexKey& key);
+  // What was found for the first key of a range, or nullptr.
+  const AheadLookup* take_first(IndexId index, const IndexKey& low);
+  // The row leaves an index, or changes its key.
+  void drop(const Row* row) {
+    for (AheadLookup& found : std::span(found_).first(found_count_)) {
+      if (found.row == row) found.row = nullptr;
+    }
+  }
+  // take() goes on with the rows of the look-up that was taken in as number `at`: those before were not asked
+  // for.
+  void go_on_at(size_t at) {
+    if (at < taken_in_) next_ = first_row_[at];
+  }
+  void forget() { row_count_ = next_ = found_count_ = 0; }
+  // Returns how many cache lines of rows all searches so far asked for.
+  uint64_t lines_asked_for() const { return lines_asked_for_; }
+
+ private:
+  struct Expected {
+    const RowLookup* named;
+    const AheadLookup* found;
+
+    [[gnu::always_inline]] bool is_for(IndexId index, const IndexKey& key) const {
+      // Few words, so the call that std::equal becomes would take longer than the work.
+      uint64_t difference = 0;
+      for (size_t i = 0; i < key.word_count; ++i) difference |= named->key.words[i] ^ key.words[i];
+      return named->index == index && difference == 0;
+    }
+  };
+  // Look-ups of one index. Few are asked for between two searches; of more the rest is left out.
+  struct Group {
+    IndexId id;
+    const Index* index;
+    const Table* rows;
+    size_t count;
+    std::array<AheadLookup*, kMost> lookups;
+  };
+  static constexpr size_t kMostGroups = 12;
+  static constexpr size_t kMostTries = 4;
+
+  Group* group_of(Database& database, IndexId index);
+  // One of the next few that are expected, which then is taken; nullptr: none is for the key.
+  const AheadLookup* next_for(IndexId index, const IndexKey& key);
+
+  std::array<Group, kMostGroups> groups_;
+  size_t groups_used_ = 0;
+  std::array<AheadLookup, kMost> found_;
+  std::array<const RowLookup*, kMost> named_;  // for each of them
+  size_t found_count_ = 0;
+  std::array<Expected, kMost> rows_;  // those of rows
+  size_t row_count_ = 0;
+  size_t next_ = 0;
+  std::array<uint8_t, kMost> first_row_;  // by look-up: how many rows were expected before it
+  size_t taken_in_ = 0;
   uint64_t lines_asked_for_ = 0;
 };
 

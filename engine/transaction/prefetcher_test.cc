@@ -163,6 +163,71 @@ TEST(ConstantRowsOfReplay, AreFoundWithoutTheIndex) {
   }
 }
 
+class ExpectedRowsTest : public testing::TestWithParam<bool> {
+ protected:
+  ExpectedRowsTest() : t(1, GetParam()) {
+    UnloggedWriter writer(t.db);
+    for (int64_t id = 0; id < 100; id += 2)
+      CHECK(writer.insert(t.kItem, t.values(id, id % 10, id, 7 * id)) == AccessStatus::kOk);
+  }
+  void expect(std::initializer_list<int64_t> ids) {
+    lookups.clear();
+    for (const int64_t id : ids) lookups.push_back({t.kById, ImageParts::all(), t.id_key(id)});
+    access.expect(lookups);
+  }
+  // The amount of the row with this number, or nothing.
+  std::optional<int64_t> amount(int64_t id) {
+    RowRef row;
+    if (access.find(t.kById, t.id_key(id), row) != AccessStatus::kOk) return std::nullopt;
+    return t.get(row, t.kAmount);
+  }
+  void erase(int64_t id) {
+    RowRef row;
+    ASSERT_EQ(access.find(t.kById, t.id_key(id), row), AccessStatus::kOk);
+    ASSERT_EQ(access.erase(t.kItem, row), AccessStatus::kOk);
+  }
+
+  TestDatabase t;
+  std::vector<RowLookup> lookups;
+  ReplayAccess access{t.db};
+};
+
+TEST_P(ExpectedRowsTest, AreFoundInTheirOrderWhateverIsLeftOut) {
+  expect({4, 5, 10, 12, 98});
+  EXPECT_EQ(amount(4), 28);
+  EXPECT_EQ(amount(12), 84);
+  EXPECT_EQ(amount(5), std::nullopt);
+  EXPECT_EQ(amount(98), 686);
+  EXPECT_EQ(amount(4), 28);
+  access.go_on_at(3);
+  EXPECT_EQ(amount(12), 84);
+}
+
+// An erased row's place is taken by the next row that comes in.
+TEST_P(ExpectedRowsTest, AreNotThoseThatWereErasedSince) {
+  expect({4, 6, 4, 8, 6});
+  erase(4);
+  ASSERT_EQ(access.insert(t.kItem, t.values(101, 1, 101, -1)), AccessStatus::kOk);
+  EXPECT_EQ(amount(6), 42);
+  EXPECT_EQ(amount(4), std::nullopt);
+  EXPECT_EQ(amount(8), 56);
+  EXPECT_EQ(amount(6), 42);
+  EXPECT_EQ(amount(101), -1);
+}
+
+TEST_P(ExpectedRowsTest, AreNotThoseWhoseKeysChangedSince) {
+  expect({4, 4, 103});
+  RowRef row;
+  ASSERT_EQ(access.find(t.kById, t.id_key(4), row), AccessStatus::kOk);
+  const ColumnValue changed[] = {{t.kId, Value::of_int(103)}};
+  ASSERT_EQ(access.update(t.kItem, row, changed), AccessStatus::kOk);
+  EXPECT_EQ(amount(4), std::nullopt);
+  EXPECT_EQ(amount(103), 28);
+}
+
+INSTANTIATE_TEST_SUITE_P(Indexes, ExpectedRowsTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Tree" : "Hash"; });
+
 INSTANTIATE_TEST_SUITE_P(Indexes, PrefetcherTest, testing::Bool(),
                          [](const auto& info) { return info.param ? "Tree" : "Hash"; });
 

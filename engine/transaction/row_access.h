@@ -7,6 +7,8 @@
 // transaction: conflicts are values, not exceptions.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -40,13 +42,33 @@ struct ColumnValue {
   Value value;
 };
 
+// The key of a look-up that is named ahead. It has room for usual keys, since look-ups are named by the
+// dozen. A wider key has its number of words alone, and is left out.
+struct LookupKey {
+  uint32_t word_count = 0;
+  std::array<uint64_t, kUsualKeyWords> words;
+
+  LookupKey() = default;
+  LookupKey(const IndexKey& key) : word_count(key.word_count) {  // NOLINT(google-explicit-constructor)
+    if (is_usual()) std::copy_n(key.words.begin(), word_count, words.begin());
+  }
+  bool is_usual() const { return word_count <= kUsualKeyWords; }
+  // Returns the key, which must be usual.
+  IndexKey index_key() const {
+    IndexKey key;
+    key.word_count = word_count;
+    std::copy_n(words.begin(), word_count, key.words.begin());
+    return key;
+  }
+};
+
 // A row that will be asked for: by a whole key of a unique index, or as the first of those under a key's
 // prefix. Or the place in an ordered index behind all entries up to the key, where another will be inserted.
 // A look-up of an index that is not valid is none.
 struct RowLookup {
   IndexId index;
   ImageParts parts;
-  IndexKey key;
+  LookupKey key;
   bool is_place = false;
 };
 

@@ -62,7 +62,7 @@ Row* UnloggedWriter::find(IndexId id, const IndexKey& key) {
 }
 
 void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Direction direction,
-                          FunctionRef<bool(Row*)> visit) {
+                          FunctionRef<bool(Row*)> visit, const AheadLookup* ahead) {
   show_waiting(id);
   load(id, range.low, range.high);
   const TableIndex& index = database_.index(id);
@@ -75,6 +75,8 @@ void UnloggedWriter::scan(IndexId id, const KeyRange& range, RowAccess::Directio
         entries.low.span(), entries.high.span(),
         direction == RowAccess::Direction::kForward ? ScanDirection::kForward : ScanDirection::kBackward);
     cursor->wants_keys = false;
+    if (ahead != nullptr && compare_words(ahead->key, cursor->low.data(), cursor->key_words) == 0)
+      cursor->ahead = ahead;
     CHECK(index.index->next(*cursor));
     scan.index = id;
     scan.range = range;
@@ -143,13 +145,18 @@ AccessStatus UnloggedWriter::insert_image(TableId id, const std::byte* image, Ro
 }
 
 AccessStatus UnloggedWriter::insert_later(TableId id, const std::byte* image) {
-  const std::vector<TableIndex>& indexes = database_.table(id).indexes();
-  if (indexes.size() != 1 || !indexes[0].is_primary || indexes[0].index->key_words() > kUsualKeyWords)
-    return insert_image(id, image);
-  if (waiting_count_ == kMostWaiting || (waiting_count_ > 0 && waiting_for_ != indexes[0].id)) link_waiting();
+  IndexedTable& table = database_.table(id);
+  const std::vector<TableIndex>& indexes = table.indexes();
+  if (indexes.size() != 1) return insert_image(id, image);
+  const TableIndex& primary = indexes[0];
+  if (waiting_count_ > 0 && !can_wait(id, primary.id)) link_waiting();
+  if (!can_wait(id, primary.id)) return insert_image(id, image);
   Row* const row = take_new_row(id, image);
   if (row == nullptr) return AccessStatus::kOutOfMemory;
-  waiting_for_ = indexes[0].id;
+  std::array<uint64_t, kUsualKeyWords>& key = waiting_keys_[waiting_count_];
+  if (!primary.codec->put_row(row->image(), key.data()))
+    std::ranges::copy(table.entry_key(primary, row->image(), row).span(), key.begin());
+  waiting_for_ = primary.id;
   waiting_[waiting_count_++] = row;
   return waiting_status_;
 }
@@ -160,17 +167,12 @@ void UnloggedWriter::link_waiting() {
   IndexedTable& table = database_.table_of(waiting_for_);
   const TableIndex& index = table.indexes()[0];
   const size_t words = index.codec->word_count();
-  std::array<std::array<uint64_t, kUsualKeyWords>, kMostWaiting> keys;
   std::array<IndexEntry, kMostWaiting> entries;
   const size_t count = std::exchange(waiting_count_, 0);
-  for (size_t i = 0; i < count; ++i) {
-    if (!index.codec->put_row(waiting_[i]->image(), keys[i].data()))
-      std::ranges::copy(table.entry_key(index, waiting_[i]->image(), waiting_[i]).span(), keys[i].begin());
-    entries[i] = {keys[i].data(), waiting_[i]};
-  }
+  for (size_t i = 0; i < count; ++i) entries[i] = {waiting_keys_[i].data(), waiting_[i]};
   const auto are_neighbours = [&](size_t i) {
     uint64_t difference = 0;
-    for (size_t w = 0; w + 1 < words; ++w) difference |= keys[i - 1][w] ^ keys[i][w];
+    for (size_t w = 0; w + 1 < words; ++w) difference |= waiting_keys_[i - 1][w] ^ waiting_keys_[i][w];
     return difference == 0;
   };
   InsertHints& hints = hints_[index.id.value];
@@ -204,6 +206,7 @@ AccessStatus UnloggedWriter::link(IndexedTable& table, const TableIndex& index, 
   if (index.has_whole_key_suffix && !index.codec->has_null(row->image())) {
     if (find(index.id, index.codec->of_row(row->image(), 0)) != nullptr) return AccessStatus::kDuplicateKey;
   }
+  if (!index.index->keeps_entries()) return AccessStatus::kOk;
   Row* existing = nullptr;
   const IndexKey key = table.entry_key(index, row->image(), row);
   InsertHint& hint = hints_[index.id.value].of(key.words.data(), key.word_count);
@@ -275,6 +278,7 @@ AccessStatus UnloggedWriter::update_keys(IndexedTable& table, Row* row,
 void UnloggedWriter::erase(TableId id, Row* row) {
   IndexedTable& table = database_.table(id);
   for (const TableIndex& index : table.indexes()) {
+    if (!index.index->keeps_entries()) continue;
     index.index->erase(table.entry_key(index, row->image(), row).words.data(), row, seen_[index.id.value]);
   }
   free_slot(id, row);

@@ -8,7 +8,9 @@
 // Errors      kDuplicateKey: a unique key exists already; nothing changed. kOutOfMemory: the loading is over.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,8 +44,9 @@ class UnloggedWriter {
 
   // Visits the live rows with keys in the range, in key order or backwards, until the visitor returns false.
   // The visitor must not insert or erase entries in the range.
+  // `ahead`: what was found ahead for the range's low key, or nullptr.
   void scan(IndexId index, const KeyRange& range, RowAccess::Direction direction,
-            FunctionRef<bool(Row*)> visit);
+            FunctionRef<bool(Row*)> visit, const AheadLookup* ahead = nullptr);
 
   // `inserted`, where wanted, gets the row.
   AccessStatus insert(TableId table, std::span<const Value> values, Row** inserted = nullptr);
@@ -55,13 +58,37 @@ class UnloggedWriter {
   // rows there by this writer: so an order's lines go in at once. Whether its key was free is found out no
   // sooner, either.
   AccessStatus insert_later(TableId table, const std::byte* image);
+  // The two for machine code, which knows the image's size, and the row's key in the primary index, which is
+  // usual.
+  template <size_t kBytes>
+  [[gnu::always_inline]] std::byte* new_image_of(TableId id) {
+    Row*& row = new_rows_[id.value];
+    if (row == nullptr) row = database_.table(id).rows().allocate(slots_[id.value]);
+    if (row == nullptr) [[unlikely]]
+      return new_image(id);
+    std::memset(row->image(), 0, kBytes);
+    return row->image();
+  }
+  [[gnu::always_inline]] AccessStatus insert_later_under(TableId id, const std::byte* image, IndexId primary,
+                                                         const LookupKey& key) {
+    Row* const row = new_rows_[id.value];
+    const bool is_new = row != nullptr && row->image() == image;
+    if (!is_new || !can_wait(id, primary) || database_.unloaded() != nullptr) [[unlikely]]
+      return insert_later(id, image);
+    new_rows_[id.value] = nullptr;
+    row->set_word(RowWord::live(kCheckpointLsn));
+    std::copy_n(key.words.begin(), key.word_count, waiting_keys_[waiting_count_].begin());
+    waiting_for_ = primary;
+    waiting_[waiting_count_++] = row;
+    return waiting_status_;
+  }
   AccessStatus insert_waiting() {
     if (waiting_count_ > 0) link_waiting();
     return std::exchange(waiting_status_, AccessStatus::kOk);
   }
   // Whether an insert of this whole key of the index will find its place without a search, as those before
   // went there.
-  bool knows_place(IndexId index, const IndexKey& key) const {
+  bool knows_place(IndexId index, const LookupKey& key) const {
     return hints_[index.value].know(key.words.data(), key.word_count);
   }
   // Values may point into the row.
@@ -72,6 +99,13 @@ class UnloggedWriter {
   AccessStatus link(IndexedTable& table, Row* row);
   AccessStatus link(IndexedTable& table, const TableIndex& index, Row* row);
   void link_waiting();
+  // Whether one more row can wait for its place in the index, which alone its table has.
+  bool can_wait(TableId id, IndexId primary) const {
+    if (waiting_count_ > 0) return waiting_for_ == primary && waiting_count_ < kMostWaiting;
+    const std::vector<TableIndex>& indexes = database_.table(id).indexes();
+    return indexes.size() == 1 && indexes[0].is_primary && indexes[0].id == primary &&
+           indexes[0].index->key_words() <= kUsualKeyWords;
+  }
   void show_waiting(IndexId index) {
     if (waiting_count_ > 0 && waiting_for_ == index) link_waiting();
   }
@@ -109,6 +143,7 @@ class UnloggedWriter {
   // Rows of one table that have yet to enter its one index, and the first that failed to.
   static constexpr size_t kMostWaiting = 32;
   std::array<Row*, kMostWaiting> waiting_;
+  std::array<std::array<uint64_t, kUsualKeyWords>, kMostWaiting> waiting_keys_;
   size_t waiting_count_ = 0;
   IndexId waiting_for_;
   AccessStatus waiting_status_ = AccessStatus::kOk;

@@ -17,6 +17,7 @@
 #include <span>
 
 #include "engine/schema/value.h"
+#include "procedures/interpreter/recorded_block.h"
 #include "procedures/ir/ir.h"
 
 namespace mneme {
@@ -39,6 +40,32 @@ class Recording {
   virtual Recorded recall(OperationId operation, uint32_t iteration, uint32_t execution) = 0;
   // The same for a caller that is not sure that there is one.
   virtual std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) = 0;
+
+  // The same three for machine code, which records and recalls several times a piece: without a virtual call
+  // where the transaction has a block, and its usual case is at hand.
+  void put(OperationId operation, uint32_t iteration, uint32_t rows, std::span<const Value> values) {
+    if (!block_.put(operation.value, iteration, rows, values.data())) [[unlikely]]
+      record(operation, iteration, rows, values);
+  }
+  Recorded get(OperationId operation, uint32_t iteration, uint32_t execution) {
+    if (execution == 0) [[likely]] {
+      if (const RecordedExecution* first = block_.first(operation.value, iteration)) [[likely]]
+        return recorded(operation, *first);
+    }
+    return recall(operation, iteration, execution);
+  }
+  std::optional<Recorded> find_first(OperationId operation, uint32_t iteration) {
+    if (const RecordedExecution* first = block_.first(operation.value, iteration)) [[likely]]
+      return recorded(operation, *first);
+    return find(operation, iteration, 0);
+  }
+
+ protected:
+  Recorded recorded(OperationId operation, const RecordedExecution& execution) const {
+    return {execution.rows, {execution.values, size_t{execution.rows} * block_.outputs(operation.value)}};
+  }
+
+  RecordedBlock block_;  // of no transaction where recordings lie elsewhere
 };
 
 }  // namespace mneme

@@ -156,7 +156,8 @@ void AccessEmitter::write_key(IndexId index, std::span<const Operand> values, co
 
 void AccessEmitter::write_key_of_lookup(IndexId index, std::span<const Operand> values) {
   text_.line("RowLookup& lookup = lookups[count];");
-  text_.line("IndexKey& key = make_zero<{}>(lookup.key);", key_shape(scope_.schema.catalog(), index).words());
+  text_.line("LookupKey& key = make_zero<{}>(lookup.key);",
+             key_shape(scope_.schema.catalog(), index).words());
   put_key(index, values, "key");
 }
 

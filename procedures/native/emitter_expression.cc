@@ -535,10 +535,11 @@ Operand ExpressionEmitter::emit_array_element(const Expr& expr) {
     return element;
   }
   text_.put(part);
+  const std::string element = unboxed(
+      rep, fmt::format("{}.at({}, {})", scope_.variable(expr.variable), subscript.value, subscript.null));
+  if (const auto read = scope_.elements.find(element); read != scope_.elements.end()) return read->second;
   const std::string name = text_.new_name("x");
-  text_.line("const auto {} = {};", name,
-             unboxed(rep, fmt::format("{}.at({}, {})", scope_.variable(expr.variable), subscript.value,
-                                      subscript.null)));
+  text_.line("const auto {} = {};", name, element);
   return {name + ".value", name + ".null", rep};
 }
 

@@ -80,6 +80,8 @@ struct UnitScope {
   };
   std::array<RowView, 2> rows;
   std::vector<Operand> aggregates;
+  // Array elements that the operation at hand reads more than once, by their C++: they are read beforehand.
+  std::map<std::string, Operand> elements;
   std::string where;  // the statement's place, as errors give it
 };
 

@@ -75,8 +75,8 @@ void LookupWalk::emit_recall(const Statement& statement) {
   }
   if (lines.empty()) return;
   text_.open();
-  text_.line("const auto recorded = request.recording->find(OperationId{{{}}}, {}, 0);", operation.id.value,
-             iteration_);
+  text_.line("const auto recorded = request.recording->find_first(OperationId{{{}}}, {});",
+             operation.id.value, iteration_);
   text_.line("if (!recorded) return count;");
   for (const std::string& line : lines) text_.line("{}", line);
   text_.close();
@@ -188,6 +188,7 @@ void LookupWalk::emit_insert(const Operation& operation) {
   const TableDefinition& table = catalog.table(operation.access[0].table);
   for (const IndexId id : table.indexes) {
     const IndexDefinition& index = catalog.index(id);
+    if (!has_usual_key(id)) continue;
     std::vector<const Expr*> known;
     for (const ColumnId column : index.columns) {
       const Expr& value = operation.values[column.value];
@@ -246,7 +247,9 @@ LookupWalk::PlannedKey LookupWalk::key_of(IndexId index, std::span<const Expr* c
 
 bool LookupWalk::write_lookup(const Operation& operation, IndexId index, std::span<const Expr* const> values,
                               const AccessEmitter::WantedParts& parts, bool is_watched) {
-  if (!std::ranges::all_of(values, [](const Expr* value) { return has_key_words(*value); })) return false;
+  if (!has_usual_key(index) ||
+      !std::ranges::all_of(values, [](const Expr* value) { return has_key_words(*value); }))
+    return false;
   // The same row again, on the same way through the procedure: the one look-up is for all parts.
   PlannedKey key;
   (void)text_.apart([&] { key = key_of(index, values); });
@@ -269,6 +272,10 @@ bool LookupWalk::write_lookup(const Operation& operation, IndexId index, std::sp
   note_use(values);
   if (round == round_) write_entry(operation, index, values, &lookup, is_watched);
   return true;
+}
+
+bool LookupWalk::has_usual_key(IndexId index) const {
+  return key_shape(scope_.schema.catalog(), index).words() <= kUsualKeyWords;
 }
 
 void LookupWalk::write_entry(const Operation& operation, IndexId index, std::span<const Expr* const> values,

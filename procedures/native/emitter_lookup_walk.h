@@ -94,6 +94,8 @@ class LookupWalk {
   void write_entry(const ir::Operation& operation, IndexId index, std::span<const ir::Expr* const> values,
                    const PlannedLookup* lookup, bool is_watched);
 
+  // Wider keys are not looked up ahead.
+  bool has_usual_key(IndexId index) const;
   bool can_evaluate(const ir::Expr& expr) const;
   // The first round in which the expressions, and the way to the statement at hand, are known.
   uint32_t round_of(std::span<const ir::Expr* const> exprs) const;

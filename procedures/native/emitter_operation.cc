@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "procedures/ir/ir_walk.h"
+
 namespace mneme {
 
 using ir::Operation;
@@ -25,6 +27,7 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
     recall(statement, iteration);
   } else {
     text_.line("uint32_t count = 0;");
+    read_elements(operation);
     const Sink sink = [&](const std::vector<Operand>& outputs) {
       fill_outputs(outputs);
       text_.line("++count;");
@@ -43,6 +46,7 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
     }
     check_into(operation);
     cast_outputs(operation);
+    scope_.elements.clear();
     if (mode == OperationMode::kPerformAndRecord) record(operation, iteration);
   }
   set_outputs(operation);
@@ -50,6 +54,34 @@ void OperationEmitter::emit(const Statement& statement, const std::string& itera
   if (operation.row_count.valid())
     text_.line("{} = {{int64_t{{count}}, false}};", scope_.variable(operation.row_count));
   text_.close();
+}
+
+// Array elements under a variable that the operation names more than once are read once, before all else:
+// what it asks of rows would have the compiler read them again.
+void OperationEmitter::read_elements(const Operation& operation) {
+  std::vector<const ir::Expr*> elements;
+  const auto is_same = [](const ir::Expr& a, const ir::Expr& b) {
+    return a.variable == b.variable && a.args[0].variable == b.args[0].variable;
+  };
+  ir::for_each_expression(operation, [&](const ir::Expr& whole) {
+    ir::walk(whole, [&](const ir::Expr& e) {
+      const bool is_plain = e.kind == ir::ExprKind::kArrayElement &&
+                            e.args[0].kind == ir::ExprKind::kVariable && rep_of(e.args[0]) == Rep::kInt;
+      if (is_plain) elements.push_back(&e);
+    });
+  });
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const auto rest = std::span(elements).subspan(i + 1);
+    const auto read = std::span(elements).first(i);
+    const auto is_this = [&](const ir::Expr* other) { return is_same(*elements[i], *other); };
+    if (std::ranges::any_of(read, is_this) || std::ranges::none_of(rest, is_this)) continue;
+    const Operand subscript = expressions_.emit(elements[i]->args[0]);
+    const Rep rep = rep_of(elements[i]->type);
+    const std::string element =
+        unboxed(rep, fmt::format("{}.at({}, {})", scope_.variable(elements[i]->variable), subscript.value,
+                                 subscript.null));
+    scope_.elements.emplace(element, expressions_.emit(*elements[i]));
+  }
 }
 
 // ---- outputs ----
@@ -155,18 +187,18 @@ void OperationEmitter::record(const Operation& operation, const std::string& ite
               boxed(operand, scope_.procedure.variables[operation.outputs[i].into.value].type);
   }
   if (outputs_.empty()) {
-    text_.line("run.recording->record(OperationId{{{}}}, {}, count, {{}});", operation.id.value, iteration);
+    text_.line("run.recording->put(OperationId{{{}}}, {}, count, {{}});", operation.id.value, iteration);
     return;
   }
   text_.line("const Value recorded[] = {{{}}};", values);
-  text_.line("run.recording->record(OperationId{{{}}}, {}, count, {{recorded, count * {}}});",
+  text_.line("run.recording->put(OperationId{{{}}}, {}, count, {{recorded, count * {}}});",
              operation.id.value, iteration, outputs_.size());
 }
 
 void OperationEmitter::recall(const Statement& statement, const std::string& iteration) {
   const Operation& operation = scope_.procedure.operations[statement.operation.value];
   text_.line(
-      "const Recording::Recorded recorded = run.recording->recall(OperationId{{{0}}}, {1}, "
+      "const Recording::Recorded recorded = run.recording->get(OperationId{{{0}}}, {1}, "
       "executions_{0}.next({1}));",
       operation.id.value, iteration);
   scope_.recalled.insert(operation.id.value);
@@ -221,6 +253,29 @@ void OperationEmitter::check_room(const Operation& operation, ColumnId id, const
                             table_literal(operation), id.value, value.value));
 }
 
+// A row that has one key, which numbers make, is inserted under that.
+void OperationEmitter::write_insert(const Operation& operation) {
+  const TableDefinition& table = scope_.schema.catalog().table(operation.access[0].table);
+  const auto make_key = [&](const KeyShape& shape) {
+    return shape.words() <= kUsualKeyWords && std::ranges::all_of(shape.places, [&](const KeyPlace& place) {
+             return rep_of(place.type) == Rep::kInt && !table.column(place.column).nullable;
+           });
+  };
+  const bool has_one_key = table.primary_key && table.indexes.size() == 1;
+  const KeyShape shape = has_one_key ? key_shape(scope_.schema.catalog(), *table.primary_key) : KeyShape();
+  if (!has_one_key || !make_key(shape)) {
+    text_.line("const AccessStatus inserted = rows->insert_image({}, image);", table_literal(operation));
+    return;
+  }
+  text_.line("LookupKey key;");
+  text_.line("make_zero<{}>(key);", shape.words());
+  for (const KeyPlace& place : shape.places)
+    text_.line("put_int<{}, {}>(key, {}.get(image));", place.offset, place.bytes,
+               column_name(table, place.column));
+  text_.line("const AccessStatus inserted = insert_under(rows, {}, image, IndexId{{{}}}, key);",
+             table_literal(operation), table.primary_key->value);
+}
+
 void OperationEmitter::insert(const Operation& operation, const Sink& sink) {
   const TableId id = operation.access[0].table;
   const TableDefinition& table = scope_.schema.catalog().table(id);
@@ -239,7 +294,8 @@ void OperationEmitter::insert(const Operation& operation, const Sink& sink) {
                                             table_literal(operation), i));
   }
   sink(evaluate_outputs(operation));
-  text_.line("std::byte* const image = rows->new_image({});", table_literal(operation));
+  text_.line("std::byte* const image = zeroed_image<{}>(rows, {});", scope_.schema.layout(id).image_bytes(),
+             table_literal(operation));
   for (const auto& [i, operand] : row.columns) {
     const std::string column = column_name(table, ColumnId{i});
     if (!table.columns[i].nullable) {
@@ -248,7 +304,7 @@ void OperationEmitter::insert(const Operation& operation, const Sink& sink) {
       text_.line("{}.set(image, {}, {});", column, operand.value, operand.null);
     }
   }
-  text_.line("const AccessStatus inserted = rows->insert_image({}, image);", table_literal(operation));
+  write_insert(operation);
   text_.line("if (inserted != AccessStatus::kOk) return refuse(run, inserted, {});", operation.id.value);
 }
 

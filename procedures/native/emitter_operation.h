@@ -38,6 +38,8 @@ class OperationEmitter {
 
   void select_into(const ir::Operation& operation);
   void insert(const ir::Operation& operation, const Sink& sink);
+  void read_elements(const ir::Operation& operation);
+  void write_insert(const ir::Operation& operation);
   void change(const ir::Operation& operation, const Sink& sink);
   void change_row(const ir::Operation& operation, const Sink& sink);
   void check_room(const ir::Operation& operation, ColumnId id, const ir::Expr& expr, const Operand& value);

@@ -202,7 +202,7 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
   if (recalls) {
     results = text_.new_name("recorded");
     text_.line(
-        "const Recording::Recorded {0} = run.recording->recall(OperationId{{{1}}}, {2}, "
+        "const Recording::Recorded {0} = run.recording->get(OperationId{{{1}}}, {2}, "
         "executions_{1}.next({2}));",
         results, operation.id.value, iteration);
     scope_.recalled.insert(operation.id.value);
@@ -227,7 +227,7 @@ std::string OperationEmitter::emit_loop(const Statement& statement, const std::s
                        scope_.procedure.variables[operation.outputs[i].into.value].type));
     }
     text_.close();
-    text_.line("run.recording->record(OperationId{{{}}}, {}, static_cast<uint32_t>({}), recorded.span());",
+    text_.line("run.recording->put(OperationId{{{}}}, {}, static_cast<uint32_t>({}), recorded.span());",
                operation.id.value, iteration, count);
     text_.close();
   }

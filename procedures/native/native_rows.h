@@ -72,9 +72,9 @@ struct NullableColumn {
 
 // ---- keys ----
 
-// Bytes that are put into a key must be zero before.
-template <uint32_t kWords>
-IndexKey& make_zero(IndexKey& key) {
+// Bytes that are put into a key, an IndexKey or a LookupKey, must be zero before.
+template <uint32_t kWords, typename Key>
+Key& make_zero(Key& key) {
   key.word_count = kWords;
   for (uint32_t i = 0; i < kWords; ++i) key.words[i] = 0;
   return key;
@@ -87,8 +87,8 @@ IndexKey zero_key() {
 }
 
 // The kBytes low bytes of `bits`, from byte kOffset on, most significant first.
-template <uint32_t kOffset, uint32_t kBytes>
-void put_bits(IndexKey& key, uint64_t bits) {
+template <uint32_t kOffset, uint32_t kBytes, typename Key>
+void put_bits(Key& key, uint64_t bits) {
   static_assert(kBytes >= 1 && kBytes <= 8);
   if constexpr (kBytes < 8) bits &= (uint64_t{1} << (8 * kBytes)) - 1;
   constexpr uint32_t kWord = kOffset / 8;
@@ -101,22 +101,22 @@ void put_bits(IndexKey& key, uint64_t bits) {
   }
 }
 
-template <uint32_t kOffset, uint32_t kBytes>
-void put_int(IndexKey& key, int64_t value) {
+template <uint32_t kOffset, uint32_t kBytes, typename Key>
+void put_int(Key& key, int64_t value) {
   put_bits<kOffset, kBytes>(key, static_cast<uint64_t>(value) ^ (uint64_t{1} << (8 * kBytes - 1)));
 }
-template <uint32_t kOffset>
-void put_wide(IndexKey& key, int128 value) {
+template <uint32_t kOffset, typename Key>
+void put_wide(Key& key, int128 value) {
   put_int<kOffset, 8>(key, static_cast<int64_t>(value >> 64));
   put_bits<kOffset + 8, 8>(key, static_cast<uint64_t>(value));
 }
-template <uint32_t kOffset>
-void put_bool(IndexKey& key, bool value) {
+template <uint32_t kOffset, typename Key>
+void put_bool(Key& key, bool value) {
   put_bits<kOffset, 1>(key, value);
 }
 // At most kBytes of text.
-template <uint32_t kOffset, uint32_t kBytes>
-void put_text(IndexKey& key, std::string_view text) {
+template <uint32_t kOffset, uint32_t kBytes, typename Key>
+void put_text(Key& key, std::string_view text) {
   constexpr uint32_t kFirst = kOffset / 8;
   constexpr uint32_t kWords = (kOffset % 8 + kBytes + 7) / 8;
   std::byte bytes[8 * kWords] = {};
@@ -127,8 +127,8 @@ void put_text(IndexKey& key, std::string_view text) {
 }
 
 // Bytes [kFrom, kEnd) all ones: the last key of those that begin as `key` does.
-template <uint32_t kFrom, uint32_t kEnd>
-void put_ones(IndexKey& key) {
+template <uint32_t kFrom, uint32_t kEnd, typename Key>
+void put_ones(Key& key) {
   for (uint32_t word = kFrom / 8; word * 8 < kEnd; ++word) {
     const uint32_t first = word == kFrom / 8 ? kFrom % 8 : 0;
     const uint32_t last = kEnd - word * 8 < 8 ? kEnd - word * 8 : 8;

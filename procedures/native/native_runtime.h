@@ -352,6 +352,25 @@ bool run_on_replay(NativeRun& run) {
   return kUnit(static_cast<ReplayAccess*>(run.rows), run);
 }
 
+// ---- inserts ----
+
+// A table's new image, of so many bytes, and its insert under its key in the table's one index.
+template <size_t kBytes, class Rows>
+std::byte* zeroed_image(Rows* rows, TableId table) {
+  if constexpr (std::is_same_v<Rows, ReplayAccess>)
+    return rows->template new_image_of<kBytes>(table);
+  else
+    return rows->new_image(table);
+}
+template <class Rows>
+AccessStatus insert_under(Rows* rows, TableId table, std::byte* image, IndexId primary,
+                          const LookupKey& key) {
+  if constexpr (std::is_same_v<Rows, ReplayAccess>)
+    return rows->insert_image_under(table, image, primary, key);
+  else
+    return rows->insert_image(table, image);
+}
+
 // ---- loops and recordings ----
 
 // Which iterations of a loop marked iterations_apart run: [begin, end) of those from 0.

@@ -66,17 +66,14 @@ RecordedOperations::RecordedOperations(const DependencyGraph& graph) {
     OfProcedure& procedure = procedures_.emplace_back();
     procedure.operations.resize(local.replay.operations.size());
     for (const OperationId id : recorded) {
-      Operation& operation = procedure.operations[id.value];
+      RecordedOperation& operation = procedure.operations[id.value];
       if (operation.is_recorded) continue;
       operation.is_recorded = true;
       operation.is_in_loop = in_loop.contains(id);
-      for (const ir::Output& output : local.replay.operations[id.value].outputs) {
-        if (output.expr.type.is_string()) operation.texts.push_back(operation.outputs);
-        ++operation.outputs;
-      }
+      operation.outputs = static_cast<uint32_t>(local.replay.operations[id.value].outputs.size());
       operation.place = static_cast<uint32_t>(procedure.block_bytes);
-      procedure.block_bytes += operation.is_in_loop ? sizeof(BatchRecording::Iterations)
-                                                    : BatchRecording::iteration_bytes(operation.outputs);
+      procedure.block_bytes +=
+          operation.is_in_loop ? sizeof(RecordedIterations) : RecordedIteration::bytes(operation.outputs);
     }
   }
 }
@@ -102,16 +99,16 @@ BatchRecording::Transaction BatchRecording::make(ProcedureId procedure, Arena& a
 void BatchRecording::reserve_iterations(uint32_t transaction, OperationId operation, uint32_t count,
                                         ReplayThreadId thread) {
   Transaction& of = transactions_[transaction];
-  const RecordedOperations::Operation& recorded = operations_.of(of.procedure).of(operation);
+  const RecordedOperation& recorded = operations_.of(of.procedure).of(operation);
   // In no loop it has its one iteration.
   if (recorded.is_in_loop) grow(of.iterations(recorded), recorded.outputs, count, arenas_[thread.value]);
 }
 
 // Executions that are linked stay where they are, and so do a first one's values, in the places left behind.
-void BatchRecording::grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena) {
-  static_assert(alignof(Iteration) >= alignof(Value) && std::is_trivially_copyable_v<Value>);
-  Iterations grown;
-  grown.stride = iteration_bytes(outputs);
+void BatchRecording::grow(RecordedIterations& iterations, uint32_t outputs, uint32_t count, Arena& arena) {
+  static_assert(alignof(RecordedIteration) >= alignof(Value) && std::is_trivially_copyable_v<Value>);
+  RecordedIterations grown;
+  grown.stride = RecordedIteration::bytes(outputs);
   grown.count = std::max(count, 2 * iterations.count);
   const size_t used = size_t{iterations.count} * grown.stride;
   const size_t bytes = size_t{grown.count} * grown.stride;
@@ -121,59 +118,37 @@ void BatchRecording::grow(Iterations& iterations, uint32_t outputs, uint32_t cou
   iterations = grown;
 }
 
-[[gnu::always_inline]] inline BatchRecording::Iteration& TransactionRecording::iteration_of(
-    const RecordedOperations::Operation& operation, uint32_t iteration) {
-  if (!operation.is_in_loop) {
-    CHECK(iteration == 0);
-    return transaction_->iteration(operation);
-  }
-  BatchRecording::Iterations& iterations = transaction_->iterations(operation);
-  if (iteration >= iterations.count) [[unlikely]]
-    BatchRecording::grow(iterations, operation.outputs, std::max(iteration + 1, kFirstIterations), *arena_);
-  return iterations.at(iteration);
-}
-
-[[gnu::always_inline]] inline const BatchRecording::Execution* TransactionRecording::find_execution(
-    const RecordedOperations::Operation& operation, uint32_t iteration, uint32_t execution) const {
-  const BatchRecording::Iteration* of = nullptr;
-  if (!operation.is_in_loop) {
-    CHECK(iteration == 0);
-    of = &transaction_->iteration(operation);
-  } else {
-    const BatchRecording::Iterations& iterations = transaction_->iterations(operation);
-    if (iteration >= iterations.count) return nullptr;
-    of = &iterations.at(iteration);
-  }
-  if (!of->is_recorded) return nullptr;
-  const BatchRecording::Execution* found = &of->first;
+const RecordedExecution* TransactionRecording::find_execution(OperationId operation, uint32_t iteration,
+                                                              uint32_t execution) const {
+  const RecordedExecution* found = block_.first(operation.value, iteration);
   for (; found != nullptr && execution > 0; --execution) found = found->next;
   return found;
 }
 
+// Makes room, and then takes what RecordedBlock::put() does not: more rows than one, and executions behind an
+// iteration's first.
 void TransactionRecording::record(OperationId operation, uint32_t iteration, uint32_t rows,
                                   std::span<const Value> values) {
-  using Execution = BatchRecording::Execution;
-  const RecordedOperations::Operation& recorded = operations_->of(operation);
+  const RecordedOperation& recorded = block_.operation(operation.value);
   DCHECK(values.size() == size_t{rows} * recorded.outputs);
-
-  BatchRecording::Iteration& of = iteration_of(recorded, iteration);
-  Value* kept = of.values();
-  if (of.is_recorded || rows > 1) [[unlikely]]
-    kept = static_cast<Value*>(arena_->allocate(values.size_bytes()));
-  // Few, so the call that std::copy becomes would take longer than the work.
-  for (size_t i = 0; i < values.size(); ++i) new (kept + i) Value(values[i]);
-  for (size_t row = 0; row < rows; ++row) {
-    for (const uint32_t text : recorded.texts) {
-      Value& value = kept[row * recorded.outputs + text];
-      if (!value.is_null()) value = Value::of_text(arena_->copy(value.as_text()));
-    }
+  if (block_.iteration(recorded, iteration) == nullptr) {
+    BatchRecording::grow(block_.iterations(recorded), recorded.outputs,
+                         std::max(iteration + 1, kFirstIterations), block_.arena());
   }
+  if (block_.put(operation.value, iteration, rows, values.data())) return;
+  const std::span<Value> kept = block_.arena().make_array<Value>(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool is_text = values[i].kind() == Value::Kind::kText;
+    kept[i] = is_text ? Value::of_text(block_.arena().copy(values[i].as_text())) : values[i];
+  }
+  RecordedIteration& of = *block_.iteration(recorded, iteration);
   if (!of.is_recorded) {
     of.is_recorded = true;
-    of.first = {nullptr, rows, kept};
+    of.first = {nullptr, rows, kept.data()};
     return;
   }
-  auto* execution = new (arena_->allocate(sizeof(Execution))) Execution{nullptr, rows, kept};
+  auto* execution =
+      new (block_.arena().allocate(sizeof(RecordedExecution))) RecordedExecution{nullptr, rows, kept.data()};
   (of.last == nullptr ? of.first : *of.last).next = execution;
   of.last = execution;
 }
@@ -181,18 +156,16 @@ void TransactionRecording::record(OperationId operation, uint32_t iteration, uin
 Recording::Recorded TransactionRecording::recall(OperationId operation, uint32_t iteration,
                                                  uint32_t execution) {
   // The slice that performs the operation went through the same iterations and executions.
-  const RecordedOperations::Operation& recorded = operations_->of(operation);
-  const BatchRecording::Execution* const found = find_execution(recorded, iteration, execution);
+  const RecordedExecution* const found = find_execution(operation, iteration, execution);
   CHECK(found != nullptr);
-  return {found->rows, {found->values, size_t{found->rows} * recorded.outputs}};
+  return Recording::recorded(operation, *found);
 }
 
 std::optional<Recording::Recorded> TransactionRecording::find(OperationId operation, uint32_t iteration,
                                                               uint32_t execution) {
-  const RecordedOperations::Operation& recorded = operations_->of(operation);
-  const BatchRecording::Execution* const found = find_execution(recorded, iteration, execution);
+  const RecordedExecution* const found = find_execution(operation, iteration, execution);
   if (found == nullptr) return std::nullopt;
-  return Recorded{found->rows, {found->values, size_t{found->rows} * recorded.outputs}};
+  return Recording::recorded(operation, *found);
 }
 
 }  // namespace mneme

@@ -1,9 +1,6 @@
 // BatchRecording: the outputs that the pieces of one batch hand to later pieces of the same transactions.
 //
-// Layout      a transaction has one block of memory, in which each recorded operation has its place. An
-//             operation in no loop has its one iteration there, one in a loop the table of its iterations of
-//             the outermost loop. An iteration's first execution lies in it, with the values of one row; what
-//             comes after, or is more, is linked to it.
+// Layout      recorded_block.h
 // Invariants  an entry is written by the piece that performs it and read by pieces of later blocks only.
 // Threads     pieces of one transaction record at the same time where they are different operations, or
 //             different iterations of one whose table of iterations was made by reserve_iterations(). Memory
@@ -21,6 +18,7 @@
 #include "base/check.h"
 #include "base/memory/arena.h"
 #include "base/memory/prefetch.h"
+#include "procedures/interpreter/recorded_block.h"
 #include "procedures/interpreter/recording.h"
 #include "recovery/calls/lane_scheduler.h"
 
@@ -34,20 +32,13 @@ std::vector<OperationId> recalled_operations(const Slice& slice);
 // them.
 class RecordedOperations {
  public:
-  struct Operation {
-    bool is_recorded = false;
-    bool is_in_loop = false;
-    uint32_t place = 0;  // in the block, in bytes
-    uint32_t outputs = 0;
-    std::vector<uint32_t> texts;  // which outputs are
-  };
   struct OfProcedure {
-    std::vector<Operation> operations;  // by operation of the procedure
+    std::vector<RecordedOperation> operations;  // by operation of the procedure
     size_t block_bytes = 0;
 
     // The operation is one that some slice records.
-    const Operation& of(OperationId operation) const {
-      const Operation& recorded = operations[operation.value];
+    const RecordedOperation& of(OperationId operation) const {
+      const RecordedOperation& recorded = operations[operation.value];
       CHECK(recorded.is_recorded);
       return recorded;
     }
@@ -85,9 +76,9 @@ class BatchRecording {
   }
   void prefetch_recorded(uint32_t transaction, OperationId operation) const {
     const Transaction& of = transactions_[transaction];
-    const RecordedOperations::Operation& recorded = operations_.of(of.procedure).of(operation);
+    const RecordedOperation& recorded = operations_.of(of.procedure).of(operation);
     if (!recorded.is_in_loop) return;
-    const Iterations& iterations = of.iterations(recorded);
+    const RecordedIterations& iterations = of.iterations(recorded);
     prefetch_lines(iterations.places,
                    std::min(kPrefetchedBytes, size_t{iterations.count} * iterations.stride));
   }
@@ -101,46 +92,17 @@ class BatchRecording {
   // Where the processor sees a sequence it goes on by itself.
   static constexpr size_t kPrefetchedBytes = size_t{4} * kCacheLineBytes;
 
-  struct Execution {
-    Execution* next;
-    uint32_t rows;
-    const Value* values;  // rows x outputs
-  };
-  struct alignas(Value) Iteration {
-    Execution first;
-    Execution* last;  // of those behind the first; none: nullptr
-    bool is_recorded;
-
-    Value* values() { return reinterpret_cast<Value*>(this + 1); }
-  };
-  // Iterations, each with room for the values of one row behind it.
-  struct Iterations {
-    std::byte* places = nullptr;
-    uint32_t count = 0;
-    uint32_t stride = 0;
-
-    Iteration& at(uint32_t iteration) const {
-      return *reinterpret_cast<Iteration*>(places + size_t{iteration} * stride);
-    }
-  };
   struct Transaction {
     ProcedureId procedure;
     std::byte* block = nullptr;  // none where nothing is recorded
 
-    Iteration& iteration(const RecordedOperations::Operation& operation) const {
-      return *reinterpret_cast<Iteration*>(block + operation.place);
-    }
-    Iterations& iterations(const RecordedOperations::Operation& operation) const {
-      return *reinterpret_cast<Iterations*>(block + operation.place);
+    RecordedIterations& iterations(const RecordedOperation& operation) const {
+      return *reinterpret_cast<RecordedIterations*>(block + operation.place);
     }
   };
-  friend class RecordedOperations;
 
-  static constexpr uint32_t iteration_bytes(uint32_t outputs) {
-    return static_cast<uint32_t>(sizeof(Iteration) + outputs * sizeof(Value));
-  }
   Transaction make(ProcedureId procedure, Arena& arena) const;
-  static void grow(Iterations& iterations, uint32_t outputs, uint32_t count, Arena& arena);
+  static void grow(RecordedIterations& iterations, uint32_t outputs, uint32_t count, Arena& arena);
 
   const RecordedOperations& operations_;
   Arena transactions_arena_;
@@ -153,9 +115,9 @@ class BatchRecording {
 class TransactionRecording final : public Recording {
  public:
   void bind(BatchRecording& batch, uint32_t transaction, ReplayThreadId thread) {
-    transaction_ = &batch.transactions_[transaction];
-    operations_ = &batch.operations_.of(transaction_->procedure);
-    arena_ = &batch.arenas_[thread.value];
+    const BatchRecording::Transaction& of = batch.transactions_[transaction];
+    block_ =
+        RecordedBlock(of.block, batch.operations_.of(of.procedure).operations, batch.arenas_[thread.value]);
   }
 
   void record(OperationId operation, uint32_t iteration, uint32_t rows,
@@ -164,14 +126,9 @@ class TransactionRecording final : public Recording {
   std::optional<Recorded> find(OperationId operation, uint32_t iteration, uint32_t execution) override;
 
  private:
-  BatchRecording::Iteration& iteration_of(const RecordedOperations::Operation& operation, uint32_t iteration);
   // Returns nullptr if none is recorded there.
-  const BatchRecording::Execution* find_execution(const RecordedOperations::Operation& operation,
-                                                  uint32_t iteration, uint32_t execution) const;
-
-  const BatchRecording::Transaction* transaction_ = nullptr;
-  const RecordedOperations::OfProcedure* operations_ = nullptr;
-  Arena* arena_ = nullptr;
+  const RecordedExecution* find_execution(OperationId operation, uint32_t iteration,
+                                          uint32_t execution) const;
 };
 
 }  // namespace mneme

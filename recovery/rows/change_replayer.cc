@@ -47,7 +47,10 @@ bool ChangeReplayer::name_lookup(const RowChange& change, RowLookup& lookup) {
   lookup.index = table.primary()->id;
   lookup.parts = table.image_parts();
   lookup.is_place = change.action == ChangeAction::kInsert;
-  return keys_.of(change.table, change.columns, lookup.key);
+  IndexKey key;
+  if (!keys_.of(change.table, change.columns, key)) return false;
+  lookup.key = key;
+  return true;
 }
 
 bool ChangeReplayer::takes_out_entries(const RowChange& change) const {

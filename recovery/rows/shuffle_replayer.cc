@@ -229,15 +229,22 @@ class ShuffleReplay {
         RowLookup& lookup = lookups_[i];
         lookup.index = primary.id;
         lookup.parts = all_.database_.table(table_).image_parts();
-        lookup.key.word_count = primary.index->key_words();
-        std::copy_n(waiting_[i].front()->key(), lookup.key.word_count, lookup.key.words.data());
+        lookup.key = key_of(primary, waiting_[i]);
       }
       prefetcher_.start(all_.database_, {lookups_.data(), count});
       for (size_t i = 0; i < count; ++i) {
-        if (!done(keys_.install(table_, waiting_[i], find(primary, lookups_[i].key)))) return false;
+        const IndexKey key = key_of(primary, waiting_[i]);
+        if (!done(keys_.install(table_, waiting_[i], find(primary, key)))) return false;
       }
       prefetcher_.forget();
       return true;
+    }
+
+    static IndexKey key_of(const TableIndex& primary, const KeyInstaller::Changes& changes) {
+      IndexKey key;
+      key.word_count = primary.index->key_words();
+      std::copy_n(changes.front()->key(), key.word_count, key.words.data());
+      return key;
     }
 
     Row* find(const TableIndex& primary, const IndexKey& key) {
