@@ -108,7 +108,7 @@ bool SelectBinder::bind_derived_table(const FromItem& item, FromPlan& plan, Cond
                         (item.schema.empty() && binder_.find_common_table(item.name.text) != nullptr);
   if (is_known) return false;
   const auto view = binder_.provider_->find_view(item.schema, item.name.text);
-  if (!view) return false;
+  if (!view || !locks_.empty()) return false;
   // It sees nothing of the statement around it.
   const std::vector<QueryBinder::CommonTable> all = std::exchange(binder_.common_tables_, {});
   const bool is_bound = is_flat(*view->query) && bind_flat(item, *view->query, &*view, plan, conditions);

@@ -26,7 +26,6 @@
 #include "procedures/interpreter/run_state.h"
 #include "procedures/query/provided_tables.h"
 #include "procedures/query/query_plan.h"
-#include "procedures/query/row_counts.h"
 #include "procedures/query/row_store.h"
 
 namespace mneme::query {

@@ -71,6 +71,14 @@ void SelectBinder::check_locked_item(const FromItem& item) const {
   }
 }
 
+// PostgreSQL locks the rows of its tables.
+void SelectBinder::check_locked_view(const FromItem& item) const {
+  for (const syntax::LockClause& lock : locks_) {
+    if (lock.tables.empty() || names(lock, item))
+      refuse_lock(lock, "of a view is not supported; write its query in its place, or name tables by OF");
+  }
+}
+
 void SelectBinder::add_handle(const FromItem& item, FromStep& step) {
   std::optional<RowLocking> locking = locking_of(item);
   if (!locking) return;

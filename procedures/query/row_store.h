@@ -3,11 +3,14 @@
 //
 // Invariants  text is copied into an arena, unless it lives as long as the transaction. Equal values, as
 //             SQL's = has them and with NULL equal to itself, have equal bytes.
+// Counts      how many rows each node of a plan gave in a run, for EXPLAIN ANALYZE.
 // Threads     one owner.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/memory/arena.h"
@@ -38,6 +41,17 @@ class RowStore {
   size_t rows_ = 0;
   std::vector<Value> values_;
 };
+
+struct NodeRows {
+  // A step of FROM: the rows that its source gave. A SELECT: those of its FROM, or its groups, that HAVING
+  // leaves. A query: those of its SELECT, behind DISTINCT.
+  uint64_t source = 0;
+  uint64_t sorted = 0;  // a query: those that were taken from its sort
+  uint64_t given = 0;   // what the node gave in the end
+};
+
+// By the address of the FromStep, SelectPlan or QueryPlan.
+using RowCounts = std::unordered_map<const void*, NodeRows>;
 
 void append_key(TypeKind kind, const Value& value, std::string& key);
 

@@ -572,6 +572,7 @@ bool SelectBinder::bind_view(const syntax::FromItem& item, FromStep& step) {
   if (binder_.provider_ == nullptr) return false;
   const auto view = binder_.provider_->find_view(item.schema, item.name.text);
   if (!view) return false;
+  check_locked_view(item);
   step.source = FromStep::Source::kQuery;
   const std::vector<QueryBinder::CommonTable> all = std::exchange(binder_.common_tables_, {});
   std::vector<std::pair<VariableId, ir::Expr>> captured;

@@ -118,6 +118,7 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   // FOR UPDATE and its kind (row_locking.cc).
   std::optional<RowLocking> locking_of(const syntax::FromItem& item) const;
   void check_locked_item(const syntax::FromItem& item) const;
+  void check_locked_view(const syntax::FromItem& item) const;
   void add_handle(const syntax::FromItem& item, FromStep& step);
   void refuse_optional_rows(const FromStep& step) const;
   void check_locks(const syntax::SelectCore& core, bool has_set_items) const;

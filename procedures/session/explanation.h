@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "procedures/query/row_counts.h"
+#include "procedures/query/row_store.h"
 #include "procedures/session/bound_statement.h"
 
 namespace mneme {

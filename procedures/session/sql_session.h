@@ -30,7 +30,7 @@
 #include "procedures/interpreter/interpreter.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/syntax.h"
-#include "procedures/query/row_counts.h"
+#include "procedures/query/row_store.h"
 #include "procedures/session/bound_statement.h"
 #include "procedures/session/result_sink.h"
 #include "procedures/session/sequence_draws.h"

@@ -136,6 +136,15 @@ TEST_P(QueueOfJobs, SharesDoNotRuleEachOtherOut) {
               ElementsAre("D 1", "D 2", "D 3"));
 }
 
+TEST_P(QueueOfJobs, RowsOfAViewAreNotLeftUnlockedInSilence) {
+  one("CREATE VIEW open_job AS SELECT id FROM job WHERE state = 'new'");
+  EXPECT_THAT(one("SELECT id FROM open_job FOR UPDATE"), testing::Contains(testing::StartsWith("E 0A000")));
+  EXPECT_THAT(one("SELECT v.id FROM open_job v JOIN job ON job.id = v.id FOR UPDATE OF v"),
+              testing::Contains(testing::StartsWith("E 0A000")));
+  EXPECT_THAT(one("SELECT v.id FROM open_job v JOIN job ON job.id = v.id WHERE v.id = 2 FOR UPDATE OF job"),
+              ElementsAre("D 2"));
+}
+
 TEST_P(QueueOfJobs, ARowThatIsLockedAndChangedCountsAsRead) {
   one("BEGIN");
   EXPECT_THAT(one(kNext), ElementsAre("D 1"));
