@@ -200,8 +200,6 @@ void BoundStatement::bind_plain_or_select(const Program& program, const std::vec
       columns_ = query_->columns;
       return;
     } catch (const SourceError&) {
-      // Its rows may be locked by it alone, and it says best why not.
-      if (plain->for_update) throw;
       parameters_ = given;
     }
   }
