@@ -339,7 +339,7 @@ overriding : IDENTIFIER IDENTIFIER IDENTIFIER ;
 onConflict
   : ON IDENTIFIER (nameList conflictRows? | ON CONSTRAINT name)? DO (IDENTIFIER | UPDATE SET setItem (COMMA setItem)* (WHERE expression)?) ;
 
-// Of a partial index.
+// Says which partial index is meant.
 conflictRows : WHERE expression ;
 
 insertRow : LPAREN insertValue (COMMA insertValue)* RPAREN ;

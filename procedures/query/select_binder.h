@@ -144,7 +144,7 @@ class SelectBinder final : public QueryNames, private ScopeOwner {
   ir::Expr cast_to_array(ir::Expr array, const syntax::Expr& cast, ExpressionBinder& binder);
   ir::Expr bind_bits(const syntax::Expr& expr, ExpressionBinder& binder);
   ir::Expr field_of(ir::Expr value, const syntax::Expr& field);
-  // Of a function of the select list that gives rows: the slot that its values fill.
+  // A function of the select list that gives rows, and the slot that its values fill.
   struct SetItem {
     FromStep::SetFunction function;
     bool in_from = false;  // it runs before rows are grouped

@@ -19,7 +19,7 @@ class LongNumber {
   explicit LongNumber(int64_t number);
   // The number / 10^digits.
   LongNumber(int128 number, unsigned digits);
-  // Of a finite number below 10^80.
+  // The number is finite, and below 10^80.
   static LongNumber of_double(double number);
 
   bool is_too_large() const { return is_too_large_; }
