@@ -163,10 +163,12 @@ class ExpectedRows {
     const AheadLookup* found;
 
     [[gnu::always_inline]] bool is_for(IndexId index, const IndexKey& key) const {
+      // An index of wider keys has none that is named.
+      if (named->index != index || key.word_count > named->key.words.size()) return false;
       // Few words, so the call that std::equal becomes would take longer than the work.
       uint64_t difference = 0;
       for (size_t i = 0; i < key.word_count; ++i) difference |= named->key.words[i] ^ key.words[i];
-      return named->index == index && difference == 0;
+      return difference == 0;
     }
   };
   // Look-ups of one index. Few are asked for between two searches; of more the rest is left out.
