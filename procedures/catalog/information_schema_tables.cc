@@ -1,4 +1,6 @@
 // The tables of information_schema.
+#include <string>
+
 #include "procedures/catalog/constraint_rows.h"
 #include "procedures/catalog/information_schema_rows.h"
 
@@ -134,26 +136,22 @@ void define_tables(std::vector<SystemTable>& all) {
       "collation_catalog:t collation_schema:t=pg_catalog collation_name:t pad_attribute:t=NO_PAD",
       collations);
   // What there is none of.
-  add("domains",
-      "domain_catalog:t domain_schema:t domain_name:t data_type:t character_maximum_length:o "
+  const std::string type_parts =
+      "data_type:t character_maximum_length:o "
       "character_octet_length:o character_set_catalog:t character_set_schema:t "
       "character_set_name:t collation_catalog:t collation_schema:t collation_name:t "
       "numeric_precision:o numeric_precision_radix:o numeric_scale:o datetime_precision:o "
       "interval_type:t interval_precision:o domain_default:t udt_catalog:t udt_schema:t "
       "udt_name:t scope_catalog:t scope_schema:t scope_name:t maximum_cardinality:o "
-      "dtd_identifier:t");
+      "dtd_identifier:t";
+  add("domains", ("domain_catalog:t domain_schema:t domain_name:t " + type_parts).c_str());
   add("domain_constraints",
       "constraint_catalog:t constraint_schema:t constraint_name:t domain_catalog:t "
       "domain_schema:t domain_name:t is_deferrable:t initially_deferred:t");
   add("element_types",
-      "object_catalog:t object_schema:t object_name:t object_type:t "
-      "collection_type_identifier:t data_type:t character_maximum_length:o "
-      "character_octet_length:o character_set_catalog:t character_set_schema:t "
-      "character_set_name:t collation_catalog:t collation_schema:t collation_name:t "
-      "numeric_precision:o numeric_precision_radix:o numeric_scale:o datetime_precision:o "
-      "interval_type:t interval_precision:o domain_default:t udt_catalog:t udt_schema:t "
-      "udt_name:t scope_catalog:t scope_schema:t scope_name:t maximum_cardinality:o "
-      "dtd_identifier:t");
+      ("object_catalog:t object_schema:t object_name:t object_type:t collection_type_identifier:t " +
+       type_parts)
+          .c_str());
   add("triggers",
       "trigger_catalog:t trigger_schema:t trigger_name:t event_manipulation:t "
       "event_object_catalog:t event_object_schema:t event_object_table:t action_order:o "

@@ -49,7 +49,8 @@ inline constexpr uint8_t kWindowResults = 2;
 inline bool is_window_result(const ir::Expr& expr) {
   return expr.kind == ir::ExprKind::kColumn && expr.source == kWindowResults;
 }
-// Likewise, a value of function number n of the select list that gives rows is column n of this source.
+// Where the select list calls functions that give rows, column n of this source holds what function number n
+// gives.
 inline constexpr uint8_t kSetResults = 3;
 inline bool is_set_result(const ir::Expr& expr) {
   return expr.kind == ir::ExprKind::kColumn && expr.source == kSetResults;

@@ -124,8 +124,8 @@ TEST(Depth, DeeperNestingIsTooComplex) {
 
 // Each BETWEEN has what it compares twice: a short text, and as many parts as there are stars.
 TEST(Depth, ExpressionsThatGrowWithoutEndAreTooComplex) {
-  if (kIsSanitized) GTEST_SKIP() << "each takes a minute there";
   EXPECT_EQ(found(many_times("(", 60) + "b" + many_times(" BETWEEN false AND true)", 60)), kTooComplex);
+  if (kIsSanitized) return;  // the other takes a minute there
   EXPECT_EQ(found(many_times("(", 60) + "b" + many_times(" IN (true, NULL, false))", 60)), kTooComplex);
 }
 

@@ -21,7 +21,7 @@ class ClientNotifyTest : public ClientSessionTest {
     told(listener_, Frontend().startup());
   }
   std::vector<std::string> heard(std::string_view query) { return told(listener_, Frontend().query(query)); }
-  // What the listener is told while it is idle.
+  // Returns the notifications that the listener gets without asking anything.
   std::vector<std::string> news() {
     listener_.deliver_if_idle();
     if (const auto gate = listener_.replies().gate()) {
