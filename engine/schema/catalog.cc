@@ -341,10 +341,11 @@ Result<void> Catalog::change_enum(const Type& former, const EnumDefinition& defi
   if (!next.ok()) return next.error();
   std::ranges::replace(enums_, former, *next);
   for (size_t i = 0; i < tables_.size(); ++i) {
-    if (std::ranges::find(tables_[i].columns, former, &Column::type) == tables_[i].columns.end()) continue;
+    const auto is_changed = [&](const Column& column) { return is_of_enum(column.type, former); };
+    if (std::ranges::none_of(tables_[i].columns, is_changed)) continue;
     tables_.change(i, [&](TableDefinition& changed) {
       for (Column& column : changed.columns) {
-        if (column.type == former) column.type = *next;
+        if (is_changed(column)) column.type.enumeration = next->enumeration;
       }
     });
   }

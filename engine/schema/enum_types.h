@@ -44,6 +44,11 @@ inline constexpr int64_t kEnumLabelDistance = int64_t{1} << 32;
 Result<Type> intern_enum(const EnumDefinition& definition);
 // The type, or the type of the elements, is of kind kEnum.
 const EnumDefinition& enum_definition(const Type& type);
+// Whether values of the type, or elements of its arrays, are of this enum.
+inline bool is_of_enum(const Type& type, const Type& of) {
+  return (type.kind == TypeKind::kEnum || type.elements == TypeKind::kEnum) &&
+         type.enumeration == of.enumeration;
+}
 // Each returns nullptr if the type has no such label.
 const EnumLabel* find_label(const Type& type, std::string_view text);
 const EnumLabel* find_label(const Type& type, int64_t position);

@@ -55,6 +55,7 @@ inline constexpr Type kByteaType = form_type(TextForm::kBytea);
 inline Type without_modifiers(Type type) {
   if (!type.is_string()) type.precision = 0;
   type.length = 0;
+  type.element_modifier = 0;
   return type;
 }
 

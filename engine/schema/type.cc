@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "engine/schema/array_form.h"
 #include "engine/schema/enum_types.h"
 #include "engine/schema/text_form.h"
 
@@ -54,6 +55,7 @@ std::string to_string(const Type& type) {
     CHECK(false && "no such type");
     return {};
   };
+  if (type.elements != TypeKind::kNull) return to_string(declared_element(type)) + "[]";
   return element() + (type.is_array ? "[]" : "");
 }
 

@@ -45,6 +45,8 @@ struct Type {
   bool is_zoned = false;
   // kVarchar of a query's: the text spells an array of such elements. kNull: it is a text.
   TypeKind elements = TypeKind::kNull;
+  // `elements` that are declared with a modifier (array_form.h). 0: without one.
+  uint16_t element_modifier = 0;
   // kEnum, and arrays of such: which one (enum_types.h).
   uint16_t enumeration = 0;
 

@@ -69,9 +69,12 @@ IndexedTable::IndexedTable(const Schema& schema, TableId id, HugePageSource& mem
 IndexedTable::Shape IndexedTable::shape_in(const Schema& schema, TableId id, HugePageSource& memory) const {
   Shape shape(schema, id);
   const auto has_same_place = [](const Column& a, const Column& b) {
-    // A change of an enum type leaves its labels' positions as they are.
-    const bool are_enums = a.type.kind == TypeKind::kEnum && b.type.kind == TypeKind::kEnum;
-    return (a.type == b.type || are_enums) && a.nullable == b.nullable;
+    // A change of an enum type leaves its labels' positions as they are, and the labels of which arrays are.
+    const auto without_enum = [](Type type) {
+      if (type.kind == TypeKind::kEnum || type.elements == TypeKind::kEnum) type.enumeration = 0;
+      return type;
+    };
+    return without_enum(a.type) == without_enum(b.type) && a.nullable == b.nullable;
   };
   CHECK(std::ranges::equal(shape.definition->columns, definition().columns, has_same_place) &&
         shape.definition->primary_key.has_value() == (primary_ != nullptr));

@@ -356,7 +356,7 @@ void LearnedTypes::look_at(const ir::Expr& part) {
   // The precision of these kinds tells what the catalogs' types are (values/type_oids.h).
   const TypeKind kind = part.type.kind;
   if (kind != TypeKind::kVarchar && kind != TypeKind::kBigInt) types_[number].precision = 0;
-  types_[number].length = 0;
+  types_[number].length = types_[number].element_modifier = 0;
 }
 
 void LearnedTypes::finish(const ir::Procedure& procedure, bool names_all) {

@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/check.h"
+#include "engine/schema/array_form.h"
 #include "engine/schema/text_form.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
@@ -58,6 +59,9 @@ Expr ExpressionBinder::bind_condition(const syntax::Expr& expr) {
 }
 
 Expr ExpressionBinder::bind_for(const syntax::Expr& expr, const Type& target, std::string_view what) {
+  if (is_array_form(target) && query_ == nullptr) {
+    if (std::optional<Expr> array = bind_array_for(expr, target, what)) return *std::move(array);
+  }
   return convert_for_assignment(bind(expr), target, what);
 }
 
@@ -266,13 +270,7 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
     return convert(std::move(reference), Type{.kind = TypeKind::kTime});
   if (expr.qualifier.empty() && name == "current_timestamp") reference.type.is_zoned = true;
   reference.text_varies = names_.text_varies(reference.variable);
-  if (reference.type.is_array && query_ != nullptr) {
-    Expr text = make(ExprKind::kFunction, array_type_of(reference.type.element()), expr.where);
-    text.function = ir::Function::kArrayText;
-    text.variable = reference.variable;
-    text.args.push_back(make(ExprKind::kConstant, reference.type.element(), expr.where));
-    return text;
-  }
+  if (reference.type.is_array && query_ != nullptr) return text_of_array(reference.variable, expr.where);
   if (reference.type.is_array) {
     refuse_as(sqlstate::kNotSupported, expr.where,
               "the array {} can't be used as a value; use {}[i], cardinality({}) or = ANY ({})", name, name,
@@ -300,7 +298,9 @@ Expr ExpressionBinder::bind_parameter(const syntax::Expr& expr) {
   Expr parameter = make(ExprKind::kVariable, Type{}, expr.where);
   parameter.variable = names_.parameter(expr);
   parameter.type = names_.type_of(parameter.variable);
-  if (parameter.type.is_array) refuse(expr.where, "an array is used as = ANY (${}) only", expr.text);
+  if (parameter.type.is_array && query_ == nullptr)
+    refuse_as(sqlstate::kNotSupported, expr.where, "an array is used as = ANY (${}) only", expr.text);
+  if (parameter.type.is_array) return text_of_array(parameter.variable, expr.where);
   return parameter;
 }
 
@@ -469,6 +469,8 @@ Expr ExpressionBinder::bind_concat(const syntax::Expr& expr) {
   Expr right = bind(expr.args[1]);
   if (query_ != nullptr && (left.type.elements != TypeKind::kNull || right.type.elements != TypeKind::kNull))
     return query_->concat_arrays(std::move(left), std::move(right), expr.where);
+  if (is_array_form(left.type) || is_array_form(right.type))
+    refuse_as(sqlstate::kNotSupported, expr.where, "|| of arrays is supported in queries alone");
   const auto is_joined = [](const Expr& side, const Expr& other) {
     const bool is_form_of_parts =
         is_form(side.type, TextForm::kJsonb) || is_form(side.type, TextForm::kBytea);

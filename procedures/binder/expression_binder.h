@@ -118,6 +118,9 @@ class ExpressionBinder {
   ir::Expr scalar_of_json(ir::Expr json, const Type& target);
   ir::Expr compare(ir::Op op, ir::Expr left, ir::Expr right, ir::SourceLocation where);
   void spell_as_array(ir::Expr& literal, const ir::Expr& array);
+  // An array that is a constant, a variable or a parameter, for a column. Nothing: it is another expression.
+  std::optional<ir::Expr> bind_array_for(const syntax::Expr& expr, const Type& target, std::string_view what);
+  ir::Expr text_of_array(VariableId variable, ir::SourceLocation where);
   VariableId bind_array(const syntax::Expr& expr, std::string_view construct);
 
   Names& names_;

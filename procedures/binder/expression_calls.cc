@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/schema/array_form.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
@@ -218,6 +219,9 @@ Expr ExpressionBinder::bind_aggregate(const syntax::Expr& expr) {
       if (type.is_floating()) aggregate.type = type;
     } else if (aggregate.kind != Kind::kCount) {
       if (type.kind == TypeKind::kBoolean) refuse(expr.where, "{}() is not defined for boolean", expr.text);
+      if (is_array_form(type))
+        refuse_as(sqlstate::kNotSupported, expr.where, "{}() of arrays is supported in queries alone",
+                  expr.text);
       aggregate.type = type.kind == TypeKind::kVarchar    ? text_type()
                        : type.kind == TypeKind::kInterval ? Type{.kind = TypeKind::kInterval}
                                                           : type;

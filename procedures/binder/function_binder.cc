@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/schema/array_form.h"
 #include "engine/schema/text_form.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
@@ -157,7 +158,7 @@ bool takes_bytea(std::string_view name) {
 Expr to_text(Expr arg, std::string_view name) {
   if (is_form(arg.type, TextForm::kBytea) && takes_bytea(name))
     refuse_as(sqlstate::kNotSupported, arg.where, "{}() of bytea is not supported here", name);
-  if (has_read_form(arg.type) || is_record(arg.type))
+  if (has_read_form(arg.type) || is_record(arg.type) || is_array_form(arg.type))
     refuse_as(sqlstate::kUndefinedFunction, arg.where, "function {}({}) does not exist", name,
               message_name(arg.type));
   if (!is_unknown(arg) && !arg.type.is_string()) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "engine/schema/array_form.h"
 #include "engine/schema/text_form.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
@@ -166,6 +167,72 @@ Expr ExpressionBinder::spell_array(Expr literal, const Type& element) {
   literal.constant = Value::of_text(strings_.emplace_back(fmt::to_string(text)));
   literal.type = array_type_of(element);
   return literal;
+}
+
+std::optional<Expr> ExpressionBinder::bind_array_for(const syntax::Expr& expr, const Type& target,
+                                                     std::string_view what) {
+  const auto literal = [&](std::string_view text) {
+    Expr constant = make(ExprKind::kConstant, Type{}, expr.where);
+    constant.constant = Value::of_text(strings_.emplace_back(text));
+    return constant;
+  };
+  if (expr.kind == syntax::ExprKind::kCast && expr.type.is_array && expr.type.table.empty()) {
+    const syntax::Expr& arg = expr.args[0];
+    const Type element = names_.read_type(expr.type).element();
+    if (arg.kind == syntax::ExprKind::kString || arg.kind == syntax::ExprKind::kEmptyArray) {
+      const std::string_view text = arg.kind == syntax::ExprKind::kString ? arg.text : "{}";
+      return convert_for_assignment(spell_array(literal(text), element), target, what);
+    }
+    if (arg.kind == syntax::ExprKind::kArray) {
+      std::optional<Expr> array = bind_array_for(arg, array_form(names_.read_type(expr.type)), what);
+      if (!array) return std::nullopt;
+      return convert_for_assignment(*std::move(array), target, what);
+    }
+    return std::nullopt;
+  }
+  if (expr.kind == syntax::ExprKind::kArray) {
+    const Type element = declared_element(target);
+    fmt::memory_buffer text;
+    text.push_back('{');
+    for (const syntax::Expr& arg : expr.args) {
+      // An array of quoted literals is one of texts.
+      if (arg.kind == syntax::ExprKind::kString && !element.is_string()) return std::nullopt;
+      Expr value = convert_for_assignment(bind(arg), element, what);
+      ConstantFolder(strings_).fold_alone(value);
+      if (value.kind != ExprKind::kConstant) return std::nullopt;
+      if (text.size() > 1) text.push_back(',');
+      if (value.constant.is_null()) {
+        text.append(std::string_view("NULL"));
+        continue;
+      }
+      fmt::memory_buffer printed;
+      print_value(element, value.constant, printed);
+      append_array_element({printed.data(), printed.size()}, text);
+    }
+    text.push_back('}');
+    Expr array = literal({text.data(), text.size()});
+    array.type = target;
+    return array;
+  }
+  VariableId variable;
+  if (expr.kind == syntax::ExprKind::kParameter) {
+    variable = names_.parameter(expr);
+  } else if (expr.kind == syntax::ExprKind::kReference && expr.qualifier.empty() &&
+             !find_column(sources_, "", expr.text, expr.where)) {
+    const Declared* declared = names_.find(expr.text);
+    if (declared != nullptr) variable = declared->variable;
+  }
+  if (!variable.valid() || !names_.type_of(variable).is_array) return std::nullopt;
+  return convert_for_assignment(text_of_array(variable, expr.where), target, what);
+}
+
+Expr ExpressionBinder::text_of_array(VariableId variable, ir::SourceLocation where) {
+  const Type element = names_.type_of(variable).element();
+  Expr text = make(ExprKind::kFunction, array_type_of(element), where);
+  text.function = ir::Function::kArrayText;
+  text.variable = variable;
+  text.args.push_back(make(ExprKind::kConstant, element, where));
+  return text;
 }
 
 void ExpressionBinder::spell_as_array(Expr& literal, const Expr& array) {

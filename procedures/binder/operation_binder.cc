@@ -452,8 +452,8 @@ VariableId OperationBinder::writable(const syntax::Target& target) const {
   if (!target.field.empty())
     refuse(target.field.where, "{} is no record and has no fields", target.name.text);
   if (names_.type_of(declared.variable).is_array) {
-    refuse(target.name.where, "the array {} can't take a column; use array_append() with a plain variable",
-           target.name.text);
+    refuse_as(sqlstate::kNotSupported, target.name.where,
+              "the array {} can't take a column; use array_append() with a plain variable", target.name.text);
   }
   return declared.variable;
 }

@@ -276,11 +276,18 @@ ProcedureBinder::Bound ProcedureBinder::bind_any_into(const syntax::Operation& f
     std::vector<VariableId> named;
     for (size_t i = 0; i < targets.size(); ++i) {
       const VariableId target = assignable(targets[i]);
-      if (names_.type_of(target).is_array)
-        refuse_as(sqlstate::kNotSupported, targets[i].name.where, "an array can't take a column");
       if (std::ranges::find(named, target) != named.end())
         refuse(targets[i].name.where, "{} is named twice", targets[i].name.text);
       named.push_back(target);
+      const ir::SourceLocation where = targets[i].name.where;
+      if (names_.type_of(target).is_array) {
+        // The array is filled from the text that the query gives.
+        const syntax::Name text{fmt::format("expression {}", ++calls_), where};
+        found.push_back(names_.declare_hidden(text.text, query.types[i]));
+        names_.declare_alias(text, found.back());
+        fill_array(target, syntax::reference("", text.text, where), where, bound.taken);
+        continue;
+      }
       found.push_back(names_.declare_hidden(name_of_column("found", i + 1), query.types[i]));
       ir::Expr value = nodes::make_variable(found.back(), query.types[i], targets[i].name.where);
       bound.taken.push_back(nodes::make_assign(
@@ -323,15 +330,7 @@ syntax::Expr ProcedureBinder::query_of(const syntax::Expr& expr, Statements& out
     }
     return true;
   };
-  if (!bind_look(query)) {
-    // No variable takes an array from a query. The statement may want its text.
-    syntax::Expr text = syntax::make_expression(syntax::ExprKind::kCast, expr.where);
-    text.type.base = "text";
-    text.type.where = expr.where;
-    text.args.push_back(expr);
-    query.first.select->items[0].expr = std::move(text);
-    if (!bind_look(std::move(query))) return expr;
-  }
+  if (!bind_look(std::move(query))) return expr;
   // It sets no FOUND that a statement reads.
   ir::Operation& operation = procedure_.operations[look.operation.value];
   operation.found = names_.declare_hidden("found", nodes::kBoolean);

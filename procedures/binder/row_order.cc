@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/schema/array_form.h"
 #include "engine/schema/text_form.h"
 #include "procedures/binder/access_path.h"
 #include "procedures/binder/operation_binder.h"
@@ -209,6 +210,8 @@ void OperationBinder::bind_order(const syntax::Operation& from, ExpressionBinder
       refuse_as(sqlstate::kNotSupported, item.expr.where,
                 "ORDER BY a constant orders nothing; write a column's name");
     }
+    if (is_array_form(key.type))
+      refuse_as(sqlstate::kNotSupported, item.expr.where, "ORDER BY is supported in queries alone of arrays");
     if (is_json(key.type)) {
       const bool is_binary = is_form(key.type, TextForm::kJsonb);
       refuse_as(is_binary ? sqlstate::kNotSupported : sqlstate::kUndefinedFunction, item.expr.where,
@@ -258,6 +261,8 @@ void OperationBinder::bind_groups(const syntax::Operation& from, ExpressionBinde
     }
   }
   for (const Expr& key : to.groups) {
+    if (is_array_form(key.type))
+      refuse_as(sqlstate::kNotSupported, key.where, "groups of arrays are supported in queries alone");
     if (is_form(key.type, TextForm::kJson))
       refuse_as(sqlstate::kUndefinedFunction, key.where,
                 "could not identify an equality operator for type json; cast it to jsonb");

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/schema/array_form.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/ir/ir_walk.h"
@@ -37,11 +38,8 @@ Column bind_column(const syntax::ColumnDefinition& definition, const std::string
            "{} is a column that every table of PostgreSQL has already; choose another name",
            definition.name.text);
   }
-  const Type type = read_plain_type(definition.type, catalog);
-  if (type.is_array) {
-    refuse_as(sqlstate::kNotSupported, definition.type.where,
-              "a column can't be an array: rows have a fixed size; use a table of its own");
-  }
+  Type type = read_plain_type(definition.type, catalog);
+  if (type.is_array) type = array_form(type);
   Column column{definition.name.text, type, !definition.not_null, definition.initial_text};
   column.identity = definition.identity;
   column.generated = definition.generated;
@@ -70,7 +68,8 @@ bool sizes_a_column(const syntax::Check& check, std::vector<Column>& columns) {
       call.args[0].kind == syntax::ExprKind::kReference && call.args[0].qualifier.empty();
   if (!is_length || bound.kind != syntax::ExprKind::kInteger) return false;
   const auto column = std::ranges::find(columns, call.args[0].text, &Column::name);
-  if (column == columns.end() || !column->type.is_text || is_form(column->type, TextForm::kUuid))
+  if (column == columns.end() || !column->type.is_text || is_form(column->type, TextForm::kUuid) ||
+      is_array_form(column->type))
     return false;
   if (bound.text.size() > 5 || std::stoul(bound.text) > kLongestText || std::stoul(bound.text) == 0) {
     refuse(bound.where, "a text column's length is from 1 to {}", kLongestText);
@@ -95,6 +94,12 @@ std::vector<ColumnId> bind_key(const std::vector<syntax::Name>& names, const std
           sqlstate::kNotSupported, name.where,
           "a key of intervals is not supported: equal ones may be written differently; give it a column "
           "of what extract(epoch FROM ...) says");
+    }
+    if (is_array_form(column->type)) {
+      refuse_as(
+          sqlstate::kNotSupported, name.where,
+          "a key of arrays is not supported: their order is not that of their texts; use a table of the "
+          "elements");
     }
     if (is_json(column->type)) {
       const bool is_binary = is_form(column->type, TextForm::kJsonb);

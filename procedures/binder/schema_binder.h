@@ -7,6 +7,7 @@
 #include <deque>
 #include <string>
 
+#include "engine/schema/array_form.h"
 #include "engine/schema/catalog.h"
 #include "engine/schema/text_form.h"
 #include "procedures/parser/syntax.h"
@@ -20,8 +21,10 @@ inline constexpr uint16_t kAssumedKeyLength = 64;
 // A json or jsonb, and a bytea of 500 bytes, which takes two characters a byte.
 inline constexpr uint16_t kAssumedJsonLength = 2000;
 inline constexpr uint16_t kAssumedByteaLength = 1002;
+inline constexpr uint16_t kAssumedArrayLength = 2000;
 // The length of a string that is declared without one.
 inline uint16_t assumed_length(const Type& type, bool is_in_key) {
+  if (is_array_form(type)) return kAssumedArrayLength;
   if (is_in_key) return kAssumedKeyLength;
   return is_json(type)                     ? kAssumedJsonLength
          : is_form(type, TextForm::kBytea) ? kAssumedByteaLength

@@ -78,13 +78,6 @@ BoundAnyQuery bind_any_query(const Catalog& catalog, Names& names, std::deque<st
     query::QueryBinder binder(catalog, names, strings, &kFunctionsAlone, note);
     query::BoundQueries queries = binder.bind(query, targets);
     for (const query::Column& column : queries.plan->columns) {
-      if (column.type.elements != TypeKind::kNull) {
-        refuse_as(
-            sqlstate::kNotSupported, query.where,
-            "the column \"{}\" is an array, which no variable takes from a query; unnest() it, or take its "
-            "elements apart",
-            column.name);
-      }
       bound.names.push_back(column.name);
       bound.types.push_back(column.type);
     }

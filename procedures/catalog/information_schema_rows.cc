@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/schema/array_form.h"
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/relation_rows.h"
 #include "procedures/catalog/view_text.h"
@@ -18,6 +19,10 @@ namespace {
 
 // The schema and the name of a type, as pg_type has them.
 std::pair<std::string, std::string> listed_name(const Type& type) {
+  if (is_array_form(type)) {
+    auto [schema, element] = listed_name(declared_element(type));
+    return {std::move(schema), "_" + element};
+  }
   if (type.kind == TypeKind::kEnum && !type.is_array) return {"public", enum_definition(type).name};
   constexpr std::pair<TypeKind, const char*> kNames[] = {
       {TypeKind::kBoolean, "bool"},      {TypeKind::kSmallInt, "int2"},   {TypeKind::kInt, "int4"},
@@ -37,7 +42,7 @@ std::pair<std::string, std::string> listed_name(const Type& type) {
 
 // PostgreSQL's words for it.
 std::string data_type(const Type& type) {
-  if (type.is_array) return "ARRAY";
+  if (type.is_array || is_array_form(type)) return "ARRAY";
   return type.kind == TypeKind::kEnum ? "USER-DEFINED" : oids::formatted_type(oid_of(type), -1);
 }
 
@@ -81,10 +86,11 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
   const auto [schema, name] = listed_name(column.type);
   rows.set("udt_catalog", database_name(catalog)).set("udt_schema", schema).set("udt_name", name);
   rows.set("data_type", data_type(column.type)).set("dtd_identifier", std::to_string(number));
-  if (column.type.is_string() && !column.type.is_text) {
+  const bool is_string = column.type.is_string() && !is_array_form(column.type);
+  if (is_string && !column.type.is_text) {
     rows.set("character_maximum_length", int64_t{column.type.length});
     rows.set("character_octet_length", int64_t{column.type.length} * 4);
-  } else if (column.type.is_string() && form_name(column.type) == nullptr) {
+  } else if (is_string && form_name(column.type) == nullptr) {
     rows.set("character_octet_length", int64_t{1} << 30);
   }
   const int64_t bits = column.type.kind == TypeKind::kSmallInt ? 16
@@ -135,6 +141,22 @@ void columns(const SystemCatalog& catalog, RowMaker& rows) {
       list_column(catalog, rows, view.name, {column.name, column.type, true, ""}, ++number);
       rows.set("is_updatable", "NO").add();
     }
+  }
+}
+
+void element_types(const SystemCatalog& catalog, RowMaker& rows) {
+  const auto list = [&](const std::string& table, const char* kind, const Type& type, size_t number) {
+    if (!is_array_form(type)) return;
+    const Type element = declared_element(type);
+    const auto [schema, name] = listed_name(element);
+    rows.set("object_catalog", database_name(catalog)).set("object_schema", "public");
+    rows.set("object_name", table).set("object_type", kind);
+    rows.set("collection_type_identifier", std::to_string(number));
+    rows.set("data_type", data_type(element)).set("dtd_identifier", "a" + std::to_string(number));
+    rows.set("udt_catalog", database_name(catalog)).set("udt_schema", schema).set("udt_name", name).add();
+  };
+  for (const TableDefinition& table : catalog.program().catalog.tables()) {
+    for (size_t i = 0; i < table.columns.size(); ++i) list(table.name, "TABLE", table.columns[i].type, i + 1);
   }
 }
 

@@ -12,6 +12,7 @@ void define_tables(std::vector<SystemTable>& all);
 
 void tables(const SystemCatalog& catalog, RowMaker& rows);
 void columns(const SystemCatalog& catalog, RowMaker& rows);
+void element_types(const SystemCatalog& catalog, RowMaker& rows);
 void schemata(const SystemCatalog& catalog, RowMaker& rows);
 void routines(const SystemCatalog& catalog, RowMaker& rows);
 void views(const SystemCatalog& catalog, RowMaker& rows);

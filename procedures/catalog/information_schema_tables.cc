@@ -151,7 +151,8 @@ void define_tables(std::vector<SystemTable>& all) {
   add("element_types",
       ("object_catalog:t object_schema:t object_name:t object_type:t collection_type_identifier:t " +
        type_parts)
-          .c_str());
+          .c_str(),
+      element_types);
   add("triggers",
       "trigger_catalog:t trigger_schema:t trigger_name:t event_manipulation:t "
       "event_object_catalog:t event_object_schema:t event_object_table:t action_order:o "

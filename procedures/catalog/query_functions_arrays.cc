@@ -150,6 +150,27 @@ bool trim_array(QueryArguments arguments, Arena& arena, Value& result, SqlError&
   return true;
 }
 
+// The array with another element in that place, which may be behind its last.
+bool array_set(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
+  constexpr int64_t kMostElements = 1'000'000;
+  ArrayElements elements;
+  if (!arguments[0].is_null() && !read_array(arguments[0], arena, elements, error)) return false;
+  if (arguments[1].is_null())
+    return fail(error, arena, "22004", "array subscript in assignment must not be null");
+  const int64_t place = arguments[1].as_int();
+  if (place < 1 || (elements.empty() && place != 1)) {
+    return fail(error, arena, sqlstate::kNotSupported,
+                "an array whose first element is not number 1 is not supported: the subscript is {}", place);
+  }
+  if (place > kMostElements)
+    return fail(error, arena, "54000", "array size exceeds the maximum allowed ({})", kMostElements);
+  if (static_cast<size_t>(place) > elements.size()) elements.resize(static_cast<size_t>(place));
+  std::optional<std::string>& element = elements[static_cast<size_t>(place - 1)];
+  element = element_text(arguments[2]);
+  result = array_of(elements, arena);
+  return true;
+}
+
 // The elements of these places, from 1, both ends included.
 bool array_slice(QueryArguments arguments, Arena& arena, Value& result, SqlError& error) {
   ArrayElements elements;
@@ -363,6 +384,7 @@ constexpr QueryFunction kArrayFunctions[] = {
     {"mneme_array_has", 2, 2, {kArrayType, types::kText}, types::kBoolean, plain<array_has>, false},
     {"mneme_array_element", 2, 2, {kArrayType, types::kBigInt}, types::kText, plain<array_element>},
     {"mneme_array_as", 2, 2, {kArrayType, types::kInt}, kArrayType, array_as},
+    {"mneme_array_set", 3, 3, {kArrayType, types::kBigInt, types::kText}, kArrayType, array_set, false, 0},
     {"array_append", 2, 2, {kArrayType, types::kText}, kArrayType, array_append, false, 0},
     {"array_prepend", 2, 2, {types::kText, kArrayType}, kArrayType, array_prepend, false, 1},
     {"array_cat", 2, 2, {kArrayType, kArrayType}, kArrayType, array_cat, false, 0},

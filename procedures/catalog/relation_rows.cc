@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/schema/array_form.h"
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/view_text.h"
 #include "procedures/ir/source_error.h"
@@ -51,8 +52,9 @@ void set_column(RowMaker& rows, int64_t relation, const Column& column, size_t n
     rows.set("attstorage", "x");
   }
   if (is_form(column.type, TextForm::kUuid)) rows.set("attstorage", "p");
-  if (column.type.is_string() && form_name(column.type) == nullptr)
-    rows.set("attcollation", oids::kDefaultCollation);
+  const Type element = is_array_form(column.type) ? declared_element(column.type) : column.type;
+  if (is_array_form(column.type)) rows.set("attndims", int64_t{1});
+  if (element.is_string() && form_name(element) == nullptr) rows.set("attcollation", oids::kDefaultCollation);
   rows.add();
 }
 

@@ -69,6 +69,7 @@ void types(const SystemCatalog& catalog, RowMaker& rows) {
     rows.set("typinput", oids::input_function(type.oid)).add();
     if (type.array == 0) continue;
     rows.set("oid", type.array).set("typname", "_" + std::string(type.name)).set("typcategory", "A");
+    if (std::string_view(type.category) == "S") rows.set("typcollation", oids::kDefaultCollation);
     rows.set("typelem", type.oid).set("typinput", oids::kArrayIn).set("typstorage", "x").add();
   }
   for (Type type : catalog.program().catalog.enums()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/schema/array_form.h"
 #include "engine/schema/text_form.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/native/emitter_lookups.h"
@@ -138,7 +139,9 @@ bool is_enum(const Type& type) {
 bool needs_interpreted_type(const ir::Expr& whole) {
   bool any = false;
   ir::walk(whole, [&](const ir::Expr& part) {
-    any |= is_interpreted(part.type) || (part.kind == ir::ExprKind::kCast && has_read_form(part.type));
+    any |= is_interpreted(part.type);
+    any |= part.kind == ir::ExprKind::kCast && (has_read_form(part.type) || is_array_form(part.type));
+    any |= part.kind == ir::ExprKind::kFunction && part.function == ir::Function::kArrayText;
     // Machine code knows no labels: it holds an enum's value as a number.
     if (part.kind != ir::ExprKind::kCast && part.kind != ir::ExprKind::kFunction) return;
     any |= is_enum(part.type) ||

@@ -205,7 +205,7 @@ indexColumn : name (IDENTIFIER DOT)? IDENTIFIER? (ASC | DESC)? (IDENTIFIER IDENT
 
 typeName : name DOT name PERCENT name  # columnType
          | name PERCENT name  # rowType
-         | baseType (LBRACKET RBRACKET)?  # plainType
+         | baseType (LBRACKET INTEGER? RBRACKET | ARRAY (LBRACKET INTEGER RBRACKET)?)?  # plainType
          ;
 
 baseType : (DOUBLE_ PRECISION | CHARACTER VARYING? | TIMESTAMP | (name DOT)? name) modifiers? ((WITH | WITHOUT) TIME ZONE)? ;
@@ -352,7 +352,7 @@ update
     (WHERE expression)? returning? ;
 
 setItem
-  : name EQUAL (DEFAULT | expression)
+  : name (LBRACKET expression RBRACKET)? EQUAL (DEFAULT | expression)
   | nameList EQUAL name? LPAREN (DEFAULT | expression) (COMMA (DEFAULT | expression))* RPAREN
   | nameList EQUAL LPAREN nestedQuery RPAREN ;
 

@@ -46,7 +46,8 @@ class StatementReader {
   // A procedure's: it has the clauses, too, where it is of the procedures' form, and INTO.
   syntax::Operation query_of_procedure(MnemeParser::QueryContext* context);
   syntax::Operation insert(MnemeParser::InsertContext* context);
-  syntax::OnConflict on_conflict(MnemeParser::OnConflictContext* context);
+  syntax::OnConflict on_conflict(MnemeParser::OnConflictContext* context,
+                                 const std::vector<syntax::TableReference>& tables);
   syntax::Operation update(MnemeParser::UpdateContext* context);
   syntax::Operation delete_rows(MnemeParser::DeleteRowsContext* context);
 

@@ -305,7 +305,7 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
   if (auto* modifiers = base->modifiers()) {
     type.modifiers = read_modifiers(modifiers);
   }
-  type.is_array = plain->LBRACKET() != nullptr;
+  type.is_array = plain->LBRACKET() != nullptr || plain->ARRAY() != nullptr;
   return type;
 }
 

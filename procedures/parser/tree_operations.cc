@@ -137,12 +137,13 @@ syntax::Operation StatementReader::insert(MnemeParser::InsertContext* context) {
   if (context->selectQuery()) {
     operation.query = read_query(context->selectQuery());
   }
-  if (context->onConflict()) operation.on_conflict = on_conflict(context->onConflict());
+  if (context->onConflict()) operation.on_conflict = on_conflict(context->onConflict(), operation.tables);
   read_returning(context->returning(), operation);
   return operation;
 }
 
-syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* context) {
+syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* context,
+                                                const std::vector<syntax::TableReference>& tables) {
   expect_word(context->IDENTIFIER(0), {"conflict"});
   syntax::OnConflict conflict;
   conflict.where = location(context);
@@ -154,6 +155,7 @@ syntax::OnConflict StatementReader::on_conflict(MnemeParser::OnConflictContext* 
   if (context->conflictRows()) conflict.rows = read_expression(context->conflictRows()->expression());
   if (context->name()) conflict.constraint = read_name(context->name());
   syntax::Operation update;
+  update.tables = tables;
   for (auto* item : context->setItem()) read_set_item(item, update);
   conflict.set_columns = std::move(update.columns);
   conflict.set_values = std::move(update.values);

@@ -8,6 +8,8 @@ namespace mneme {
 
 namespace {
 
+constexpr const char* kArraySet = "mneme_array_set";
+
 // (a, b) = (SELECT x, y ...): assigns each column a query that selects its value from the row.
 void read_set_query(MnemeParser::SetItemContext* context, syntax::Operation& operation) {
   const std::shared_ptr<const syntax::Query> rows = read_query(context->nestedQuery());
@@ -43,6 +45,33 @@ void read_set_query(MnemeParser::SetItemContext* context, syntax::Operation& ope
   }
 }
 
+// a[i] = value: a is what mneme_array_set() makes of it. A second element of the same array is set in that.
+void read_element(MnemeParser::SetItemContext* context, syntax::Operation& operation) {
+  const syntax::Name column = read_name(context->name());
+  const std::vector<MnemeParser::ExpressionContext*> parts = context->expression();
+  if (parts.size() != 2)
+    refuse_as(sqlstate::kNotSupported, location(context), "cannot set an array element to DEFAULT");
+  const auto assigned = std::ranges::find(operation.columns, column.text, &syntax::Name::text);
+  const bool is_first = assigned == operation.columns.end();
+  syntax::Name table;
+  if (!operation.tables.empty()) {
+    const syntax::TableReference& target = operation.tables[0];
+    table = target.alias.empty() ? target.table : target.alias;
+  }
+  syntax::Expr whole = is_first ? syntax::reference(table.text, column.text, column.where)
+                                : operation.values[static_cast<size_t>(assigned - operation.columns.begin())];
+  if (!is_first && (whole.kind != syntax::ExprKind::kCall || whole.text != kArraySet))
+    refuse_as("42601", column.where, "multiple assignments to same column \"{}\"", column.text);
+  syntax::Expr value = syntax::make_call(
+      kArraySet, {std::move(whole), read_expression(parts[0]), read_expression(parts[1])}, column.where);
+  if (is_first) {
+    operation.columns.push_back(column);
+    operation.values.push_back(std::move(value));
+  } else {
+    operation.values[static_cast<size_t>(assigned - operation.columns.begin())] = std::move(value);
+  }
+}
+
 }  // namespace
 
 // a = value, or (a, b) = (value, value).
@@ -57,6 +86,7 @@ void read_set_item(MnemeParser::SetItemContext* context, syntax::Operation& oper
       operation.values.push_back(std::move(value));
     }
   };
+  if (context->LBRACKET() != nullptr) return read_element(context, operation);
   if (!context->nameList()) {
     operation.columns.push_back(read_name(context->name()));
     add_value(context->children.back());

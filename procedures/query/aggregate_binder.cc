@@ -97,10 +97,8 @@ Type type_of_aggregate(Aggregate::Kind kind, const Type& argument, const syntax:
     case Aggregate::Kind::kMin:
     case Aggregate::Kind::kMax:
       if (argument.kind == TypeKind::kBoolean || has_read_form(argument) || is_record(argument)) undefined();
-      if (argument.elements != TypeKind::kNull) {
-        refuse_as(sqlstate::kNotSupported, call.where,
-                  "{}() of arrays is not supported; use ORDER BY and LIMIT", call.text);
-      }
+      if (argument.elements != TypeKind::kNull && has_read_form(element_of(argument))) undefined();
+      if (argument.elements != TypeKind::kNull) return without_modifiers(argument);
       if (argument.kind == TypeKind::kTimestamp)
         return Type{.kind = TypeKind::kTimestamp, .is_zoned = argument.is_zoned};
       if (argument.kind == TypeKind::kInterval) return Type{.kind = TypeKind::kInterval};

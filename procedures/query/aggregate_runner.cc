@@ -4,6 +4,7 @@
 
 #include "procedures/times/interval.h"
 #include "procedures/values/arithmetic.h"
+#include "procedures/values/array_form.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/decimal.h"
@@ -128,7 +129,7 @@ bool AggregateRunner::add_value(const Aggregate& aggregate, AggregateState& stat
     case Aggregate::Kind::kMin:
     case Aggregate::Kind::kMax: {
       const auto order = state.count == 1 ? std::strong_ordering::equal
-                                          : compare_values(aggregate.argument->type.kind, value, state.value);
+                                          : compare_of_type(aggregate.argument->type, value, state.value);
       // Equal values may be written differently, as 1.0 and 1.00 or a day and 24 hours: PostgreSQL has the
       // last.
       const Type& type = aggregate.argument->type;
@@ -208,7 +209,7 @@ std::vector<uint32_t> AggregateRunner::sorted_rows(const Aggregate& aggregate,
         if (left.is_null() == right.is_null()) continue;
         return left.is_null() == key.nulls_first;
       }
-      const auto each = compare_values(key.expr.type.kind, left, right);
+      const auto each = compare_of_type(key.expr.type, left, right);
       if (each != 0) return key.descending ? each > 0 : each < 0;
     }
     return false;

@@ -36,6 +36,13 @@ void select_only_row(syntax::Query& values) {
   rows.clear();
 }
 
+// The rows that a change takes have arrays as their texts, which columns hold.
+void keep_texts(BoundSelect& rows) {
+  for (size_t i = 0; i < rows.columns.size(); ++i) {
+    if (rows.columns[i].type.is_array) rows.columns[i].type = rows.queries.plan->columns[i].type;
+  }
+}
+
 bool acts(ForeignKeyAction action) {
   return action != ForeignKeyAction::kNoAction && action != ForeignKeyAction::kRestrict;
 }
@@ -130,6 +137,7 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
     bound->key_columns = binder.key_columns();
     bound->returns_in_rows = returns;
   }
+  keep_texts(*bound->rows);
   std::vector<Type> types;
   for (const ResultColumn& column : bound->rows->columns) types.push_back(column.type);
   const size_t beside = binder.types_beside().size();

@@ -40,7 +40,7 @@ std::unique_ptr<BoundSelect> bind_deep(const Program& program, const syntax::Que
       type = Type{.kind = elements,
                   .is_array = true,
                   .precision = has_read_form(element_of(type)) ? type.precision : uint8_t{0},
-                  .is_text = true,
+                  .is_text = elements != TypeKind::kVarchar || type.is_text,
                   .is_zoned = type.is_zoned,
                   .enumeration = type.enumeration};
     bound->columns.push_back({column.name, type, column.origin});

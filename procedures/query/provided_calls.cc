@@ -51,9 +51,10 @@ bool is_text_function(std::string_view name) {
 // The functions of arrays and elements, by what their arguments are: a, an array; e, an element; -, of a type
 // of its own.
 constexpr std::pair<std::string_view, std::string_view> kArgumentRoles[] = {
-    {"array_append", "ae"},    {"array_prepend", "ea"},        {"array_cat", "aa"},
-    {"array_remove", "ae"},    {"array_replace", "aee"},       {"array_position", "ae-"},
-    {"array_positions", "ae"}, {"mneme_array_contains", "aa"}, {"mneme_array_overlaps", "aa"}};
+    {"array_append", "ae"},        {"array_prepend", "ea"},    {"array_cat", "aa"},
+    {"array_remove", "ae"},        {"array_replace", "aee"},   {"array_position", "ae-"},
+    {"array_positions", "ae"},     {"mneme_array_set", "a-e"}, {"mneme_array_contains", "aa"},
+    {"mneme_array_overlaps", "aa"}};
 
 TypeKind wider_integer(TypeKind a, TypeKind b) {
   return a == TypeKind::kBigInt || b == TypeKind::kBigInt ? TypeKind::kBigInt : TypeKind::kInt;
@@ -148,7 +149,7 @@ Expr type_of(const Expr& value, std::deque<std::string>& strings, ir::SourceLoca
       case TypeKind::kEnum:
         return message_name(value.type);
       default:
-        if (is_array) return "text[]";
+        if (is_array) return value.type.is_text ? "text[]" : "character varying[]";
         return value.type.is_text ? "text" : "character varying";
     }
   };

@@ -335,7 +335,7 @@ void QueryBinder::bind_order_of_columns(const Query& query, QueryPlan& plan) {
           "ORDER BY of a UNION, INTERSECT, EXCEPT or VALUES takes the result's column names and numbers "
           "alone");
     }
-    plan.sort.push_back({static_cast<uint32_t>(*column), plan.columns[*column].type.kind, item.descending,
+    plan.sort.push_back({static_cast<uint32_t>(*column), plan.columns[*column].type, item.descending,
                          item.nulls_first.value_or(item.descending)});
   }
   if (query.with_ties) plan.tie_keys = plan.sort.size();

@@ -226,7 +226,7 @@ void for_each_expression_of_window_function(FunctionType& function, Visit&& visi
 
 struct SortKey {
   uint32_t column = 0;  // of the output row
-  TypeKind kind = TypeKind::kNull;
+  Type type;
   bool descending = false;
   bool nulls_first = false;
 };

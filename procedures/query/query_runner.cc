@@ -6,6 +6,7 @@
 #include "procedures/query/from_runner.h"
 #include "procedures/query/grouping.h"
 #include "procedures/query/window_runner.h"
+#include "procedures/values/array_form.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/comparison.h"
 #include "procedures/values/value_text.h"
@@ -24,7 +25,7 @@ bool comes_before(std::span<const SortKey> keys, std::span<const Value> a, std::
       if (left.is_null() == right.is_null()) continue;
       return left.is_null() == key.nulls_first;
     }
-    const std::strong_ordering order = compare_values(key.kind, left, right);
+    const std::strong_ordering order = compare_of_type(key.type, left, right);
     if (order != 0) return key.descending ? order > 0 : order < 0;
   }
   return false;

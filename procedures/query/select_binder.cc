@@ -514,8 +514,8 @@ void SelectBinder::bind_sort(const Query& ordered, QueryPlan& plan, const syntax
   }
   for (const syntax::OrderItem& item : items) {
     const uint32_t column = ordered_output(output_for(item.expr, core, "ORDER BY"), core, item.expr.where);
-    plan.sort.push_back({column, select_->outputs[column].type.kind, item.descending,
-                         item.nulls_first.value_or(item.descending)});
+    plan.sort.push_back(
+        {column, select_->outputs[column].type, item.descending, item.nulls_first.value_or(item.descending)});
   }
   if (ordered.with_ties) plan.tie_keys = plan.sort.size();
 }

@@ -99,6 +99,7 @@ class SchemaEdit : private ProgramEdit {
 
   std::unique_ptr<Program> change_enum(const syntax::Definition& made);
   // Fails if a procedure or a view names the type. `what` is what is done to it.
+  void refuse_stored_arrays(const Type& type) const;
   void refuse_users(const std::string& type, std::string_view what) const;
   // The program without the columns of the type; nullptr: there are none.
   std::unique_ptr<Program> without_columns_of(const Type& type);

@@ -2,6 +2,8 @@
 // each change of it, is a piece of the source, in its order.
 #include <algorithm>
 
+#include "engine/schema/array_form.h"
+#include "engine/schema/enum_types.h"
 #include "procedures/binder/schema_binder.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"
@@ -30,6 +32,7 @@ std::unique_ptr<Program> SchemaEdit::change_enum(const syntax::Definition& made)
       refuse_change(sqlstate::kDuplicateObject, "type \"{}\" already exists", change.new_name.text);
     refuse_users(change.name.text, "rename");
   }
+  if (change.kind == EnumKind::kRenameValue && type) refuse_stored_arrays(*type);
   Catalog catalog = program_.catalog;
   try {
     bind_enum(change, catalog);
@@ -40,6 +43,19 @@ std::unique_ptr<Program> SchemaEdit::change_enum(const syntax::Definition& made)
   source.add(made);
   // A procedure has the type's former definition in it.
   return changed(std::move(catalog), pieces_of(source), std::vector<char>(program_.procedures.size(), 1));
+}
+
+// An array's text has its labels in it.
+void SchemaEdit::refuse_stored_arrays(const Type& type) const {
+  for (const TableDefinition& table : program_.catalog.tables()) {
+    for (const Column& column : table.columns) {
+      if (!is_array_form(column.type) || !is_of_enum(column.type, type)) continue;
+      refuse_change(sqlstate::kNotSupported,
+                    "a label of type {} is not renamed while column {} of table {} holds arrays of it; add "
+                    "another label, and change the rows",
+                    to_string(type), column.name, table.name);
+    }
+  }
 }
 
 void SchemaEdit::refuse_users(const std::string& type, std::string_view what) const {
@@ -63,7 +79,7 @@ std::unique_ptr<Program> SchemaEdit::without_columns_of(const Type& type) {
   std::vector<std::string> dropped;
   for (const TableDefinition& table : program_.catalog.tables()) {
     for (const Column& column : table.columns) {
-      if (column.type != type) continue;
+      if (!is_of_enum(column.type, type)) continue;
       const std::string object = fmt::format("column {} of table {}", column.name, table.name);
       if (!command_.cascades) {
         refuse_change(

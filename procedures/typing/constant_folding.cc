@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/memory/arena.h"
+#include "engine/schema/array_form.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/expression.h"
@@ -114,7 +115,7 @@ Expr is_null_test(Expr part) {
 
 // Whether no value of the type makes the implicit cast raise.
 bool always_fits(const Type& from, const Type& to) {
-  if (from.is_string() && to.is_string()) return to.length == 0;
+  if (from.is_string() && to.is_string()) return to.length == 0 && !is_array_form(to);
   if (!from.is_number() || to.precision != 0) return false;
   if (from.kind != TypeKind::kNumeric) return to.is_number() && from.kind <= to.kind;
   if (to.kind != TypeKind::kNumeric) return to.is_floating();

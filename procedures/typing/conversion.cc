@@ -7,9 +7,11 @@
 
 #include "base/memory/arena.h"
 #include "base/utf8.h"
+#include "engine/schema/array_form.h"
 #include "engine/schema/text_form.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/values/array_form.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/text_forms.h"
@@ -32,7 +34,7 @@ bool fold(Expr& expr, const Type& target) {
     return true;
   }
   if (expr.type.is_string() && target.is_string()) {
-    if (has_read_form(target)) return false;
+    if (has_read_form(target) || is_array_form(target)) return false;
     std::string_view text = expr.constant.as_text();
     if (target.kind == TypeKind::kChar) text = text.substr(0, text.find_last_not_of(' ') + 1);
     if (target.length != 0 && count_characters(text) > target.length) return false;
@@ -94,13 +96,34 @@ Expr make_cast(Expr expr, const Type& target, bool is_explicit) {
   return cast;
 }
 
+// Whether the text of an array of the one's elements is the text of an array of the other's.
+bool is_spelled_alike(const Type& from, const Type& to) {
+  if (from.elements == to.elements) {
+    return (to.element_modifier == 0 || from.element_modifier == to.element_modifier) &&
+           from.is_zoned == to.is_zoned && from.enumeration == to.enumeration &&
+           text_form(from) == text_form(to);
+  }
+  const auto width = [](TypeKind kind) {
+    return kind == TypeKind::kSmallInt  ? 1
+           : kind == TypeKind::kInt     ? 2
+           : kind == TypeKind::kBigInt  ? 3
+           : kind == TypeKind::kDecimal ? 4
+                                        : 0;
+  };
+  return width(from.elements) != 0 && width(from.elements) < width(to.elements) && to.element_modifier == 0;
+}
+
 // A literal that is written otherwise than its form is read as the statement runs.
 Expr read_form_literal(Expr expr, const Type& type) {
   Arena arena;
   SqlError error;
+  Value read_value;
   std::string_view read;
   const std::string_view text = expr.constant.as_text();
-  if (!read_form(type, text, arena, read, error)) {
+  const bool is_read = is_array_form(type) ? read_array_form(type, text, arena, read_value, error)
+                                           : read_form(type, text, arena, read, error);
+  if (is_read && is_array_form(type)) read = read_value.as_text();
+  if (!is_read) {
     SourceError failure{expr.where, std::string(error.message), error.sqlstate};
     failure.detail = error.detail;
     throw failure;
@@ -120,7 +143,7 @@ uint32_t written_digits(std::string_view text) {
 }  // namespace
 
 std::string message_name(const Type& type) {
-  const Type element = type.elements != TypeKind::kNull ? element_of(type) : type;
+  const Type element = type.elements != TypeKind::kNull ? declared_element(type) : type;
   const bool is_array = type.is_array || type.elements != TypeKind::kNull;
   const bool has_zone = element.kind == TypeKind::kTimestamp || element.kind == TypeKind::kTime;
   return std::string(type_name(element)) + (has_zone && !element.is_zoned ? " without time zone" : "") +
@@ -224,6 +247,10 @@ Expr convert(Expr expr, const Type& target) {
         break;
       case TypeKind::kChar:
       case TypeKind::kVarchar:
+        if (is_array_form(from) && is_array_form(target)) {
+          if (is_spelled_alike(from, target)) return expr;
+          break;
+        }
         if (is_read_anew(from, target)) break;
         if (target.length == 0 || (from.length != 0 && from.length <= target.length)) return expr;
         break;
@@ -243,6 +270,17 @@ Expr convert(Expr expr, const Type& target) {
   return make_cast(std::move(expr), target, false);
 }
 
+[[noreturn]] static void refuse_assignment(const Expr& expr, const Type& target, std::string_view what) {
+  throw SourceError{
+      expr.where,
+      fmt::format(
+          "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})", what,
+          to_string(target), to_string(expr.type), to_string(target)),
+      sqlstate::kDatatypeMismatch, "You will need to rewrite or cast the expression.",
+      fmt::format("column \"{}\" is of type {} but expression is of type {}", what, message_name(target),
+                  message_name(expr.type))};
+}
+
 Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what) {
   // The stored value has the target's digits or blanks, in PostgreSQL too.
   if (target.precision != 0 || target.length != 0) expr.text_varies = false;
@@ -251,20 +289,16 @@ Expr convert_for_assignment(Expr expr, const Type& target, std::string_view what
   if (target.kind == TypeKind::kDecimal && expr.type.kind == TypeKind::kNumeric)
     require_certain_text(expr, what);
   const Type& from = expr.type;
+  if (is_array_form(target)) {
+    if (!is_array_form(from) || !is_assigned_without_cast(element_of(from), declared_element(target)))
+      refuse_assignment(expr, target, what);
+    return convert(std::move(expr), target);
+  }
   const bool are_akin = (from.is_number() && target.is_number()) || (from.is_time() && target.is_time()) ||
                         is_time_of_day_pair(from, target);
   const bool has_no_cast =
       has_read_form(target) ? !is_assigned(from, target) : !is_same_kind(from, target) && !target.is_string();
-  if (!are_akin && has_no_cast) {
-    throw SourceError{
-        expr.where,
-        fmt::format(
-            "{} is of type {}; a value of type {} is not assigned to it without a cast, CAST(... AS {})",
-            what, to_string(target), to_string(from), to_string(target)),
-        sqlstate::kDatatypeMismatch, "You will need to rewrite or cast the expression.",
-        fmt::format("column \"{}\" is of type {} but expression is of type {}", what, message_name(target),
-                    message_name(from))};
-  }
+  if (!are_akin && has_no_cast) refuse_assignment(expr, target, what);
   if (target.is_string() && !from.is_string()) return convert(convert_to_text(std::move(expr)), target);
   return convert(std::move(expr), target);
 }
@@ -335,6 +369,7 @@ Expr resolve_literal(Expr expr, const Type& target) {
     const Expr number = resolve_literal(expr, kDecimalType);
     wanted = numeric_type(std::max(number.constant.digits(), target.scale));
   }
+  if (is_array_form(wanted) && !is_vector(wanted)) return read_form_literal(std::move(expr), wanted);
   if (wanted.is_string() && !has_read_form(wanted)) {
     expr.type = text_type();
     return convert(std::move(expr), wanted);

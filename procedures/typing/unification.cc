@@ -45,6 +45,7 @@ Type unbounded(Type type) {
   // The precision of a string tells its form.
   if (!type.is_string()) type.precision = 0;
   type.length = 0;
+  type.element_modifier = 0;
   return type;
 }
 

@@ -10,6 +10,7 @@
 #include "procedures/times/interval.h"
 #include "procedures/times/timestamp.h"
 #include "procedures/values/arithmetic.h"
+#include "procedures/values/array_form.h"
 #include "procedures/values/decimal.h"
 #include "procedures/values/float_text.h"
 #include "procedures/values/numeric.h"
@@ -21,6 +22,10 @@ namespace {
 
 bool to_string(const Type& from, const Type& to, TooLong too_long, const Value& value, Arena& arena,
                Value& result, SqlError& error) {
+  if (is_array_form(to)) {
+    if (!is_array_form(from)) return read_array_form(to, value.as_text(), arena, result, error);
+    return cast_array_form(from, to, value.as_text(), arena, result, error);
+  }
   if (has_read_form(to) && text_form(from) != text_form(to))
     return parse_value(to, value.as_text(), arena, result, error);
   if (from.is_string()) return fit_string(to, too_long, value.as_text(), arena, result, error);

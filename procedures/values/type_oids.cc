@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/schema/array_form.h"
 #include "engine/schema/enum_types.h"
 
 namespace mneme {
@@ -91,13 +92,17 @@ uint32_t oid_of(const Type& type) {
   if (type.elements != TypeKind::kNull && type.precision == kOidArrayPrecision) return kOidArrayOid;
   if (is_vector(type)) return type.elements == TypeKind::kSmallInt ? kSmallIntVector : kOidVector;
   if (type.elements != TypeKind::kNull)
-    return oid_of(Type{.kind = type.elements, .is_array = true, .is_text = true, .is_zoned = type.is_zoned});
+    return oid_of(Type{.kind = type.elements,
+                       .is_array = true,
+                       .is_text = type.elements == TypeKind::kVarchar ? type.is_text : true,
+                       .is_zoned = type.is_zoned});
   return type.is_array ? type_numbers_of(type).array_oid : type_numbers_of(type).oid;
 }
 
 int16_t length_of(const Type& type) {
   constexpr int16_t kNameBytes = 64;
   if (type.kind == TypeKind::kEnum) return type.is_array ? int16_t{-1} : int16_t{4};
+  if (is_array_form(type) && !is_vector(type)) return -1;
   if (type == kOidType) return 4;
   if (is_name(type) && type.elements == TypeKind::kNull) return kNameBytes;
   if (const FormNumbers* form = form_numbers_of(type))
@@ -106,6 +111,8 @@ int16_t length_of(const Type& type) {
 }
 
 int32_t modifier_of(const Type& type) {
+  if (is_array_form(type) && !is_vector(type) && !is_name(type))
+    return type.element_modifier == 0 ? -1 : modifier_of(declared_element(type));
   if (type.is_string() && type.length != 0 && !type.is_text) return type.length + 4;
   if (type.kind == TypeKind::kNumeric && type.precision != 0)
     return ((type.precision << 16) | type.scale) + 4;

@@ -31,7 +31,7 @@ inline bool is_record(const Type& type) {
 // A vector of the system catalogs, int2vector or oidvector: an array of a query's that is no text to
 // PostgreSQL. It is spelled as 1 2 3, and its elements are counted from 0.
 inline bool is_vector(const Type& type) {
-  return type.elements != TypeKind::kNull && !type.is_text;
+  return (type.elements == TypeKind::kSmallInt || type.elements == TypeKind::kBigInt) && !type.is_text;
 }
 
 // pg_type.oid. A VARCHAR declared as text is text.

@@ -8,6 +8,7 @@
 #include "engine/schema/enum_types.h"
 #include "procedures/times/interval.h"
 #include "procedures/times/timestamp.h"
+#include "procedures/values/array_form.h"
 #include "procedures/values/float_text.h"
 #include "procedures/values/numeric.h"
 #include "procedures/values/text_forms.h"
@@ -96,6 +97,7 @@ bool parse_boolean(const Type& type, std::string_view text, Arena& arena, Value&
 
 bool parse_string(const Type& type, std::string_view text, Arena& arena, Value& value, SqlError& error) {
   if (!check_text(text, arena, error)) return false;
+  if (is_array_form(type)) return read_array_form(type, text, arena, value, error);
   if (has_read_form(type)) {
     std::string_view read;
     if (!read_form(type, text, arena, read, error)) return false;

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "base/memory/arena.h"
+#include "engine/schema/array_form.h"
+#include "procedures/interpreter/call_text.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/written_names.h"
 #include "procedures/values/type_oids.h"
@@ -33,6 +35,12 @@ class KeptQueryRows final : public ResultSink {
     if (is_too_large()) return;
     std::vector<Argument>& kept = rows_.emplace_back(row.begin(), row.end());
     for (size_t i = 0; i < kept.size(); ++i) {
+      if (types_[i].is_array) {
+        const std::optional<std::string> text = print_argument(types_[i], kept[i]);
+        kept[i] = Argument::of(text ? Value::of_text(arena_.copy(*text)) : Value::null());
+        bytes_ += text ? text->size() : 0;
+        continue;
+      }
       Value& value = kept[i].scalar;
       if (value.kind() == Value::Kind::kText) {
         bytes_ += value.as_text().size();
@@ -87,8 +95,7 @@ StatementResult table_text(const syntax::Table& table, std::span<const ResultCol
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string& name = i < table.column_names.size() ? table.column_names[i].text : columns[i].name;
     Type type = columns[i].type;
-    if (type.is_array)
-      return unsupported(fmt::format("column {} is an array, and tables have none; leave it out", name));
+    if (type.is_array) type = array_form(without_modifiers(type));
     if (is_record(type)) {
       return StatementResult::failure("42P16", fmt::format("column \"{}\" has pseudo-type record", name));
     }

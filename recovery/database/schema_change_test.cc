@@ -283,6 +283,51 @@ TEST_P(SchemaChangeTest, EachSchemeFollowsTypesAsTheyChange) {
   }
 }
 
+// A column of arrays holds their texts, whether a call, a statement or a change of the schema made them.
+TEST_P(SchemaChangeTest, EachSchemeFollowsColumnsOfArrays) {
+  Digest left{};
+  {
+    WorkingDatabase working = create();
+    LiveSession session(working, WorkerId{0}, 2);
+    const auto run = [&](const std::string& text) {
+      const StatementResult result = session.run(text);
+      EXPECT_TRUE(result.ok()) << text << ": " << result.message;
+    };
+    must_change(working, "CREATE TYPE mood AS ENUM ('sad', 'ok')");
+    must_change(working,
+                "CREATE TABLE tagged (id INT PRIMARY KEY, tags TEXT[] NOT NULL DEFAULT '{}', moods mood[], "
+                "sums NUMERIC(6,2)[])");
+    must_change(
+        working,
+        "CREATE PROCEDURE tag(p_id INT, p_tags TEXT[], p_sums NUMERIC[]) LANGUAGE plpgsql AS $$ BEGIN "
+        "INSERT INTO tagged (id, tags, sums) VALUES (p_id, p_tags, p_sums); "
+        "UPDATE tagged SET tags = p_tags WHERE id = p_id - 1; END $$");
+    run("CALL tag(1, '{a,NULL}', '{1.5,2}')");
+    run("CALL tag(2, ARRAY['b c'], NULL)");
+    run("INSERT INTO tagged (id, moods) VALUES (3, '{ok,sad}'), (4, NULL)");
+    must_change(working, "ALTER TYPE mood ADD VALUE 'fine' BEFORE 'ok'");
+    must_change(working, "ALTER TABLE tagged ADD COLUMN sizes SMALLINT[] DEFAULT '{1,2}'");
+    run("UPDATE tagged SET moods = moods || 'fine'::mood, sizes[4] = 9 WHERE id = 3");
+    run("DELETE FROM tagged WHERE 4 = id");
+    must_change(working, "DROP PROCEDURE tag");
+    calls(working, 3);
+    left = digest_of(working.database(), 2);
+  }
+  expect_recovered(left, 6);
+  Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  LiveSession session(opened->working, WorkerId{0}, 2);
+  const StatementResult all = session.run("SELECT id, tags, moods, sums, sizes FROM tagged ORDER BY id");
+  const std::vector<std::vector<std::optional<std::string>>> expected = {
+      {"1", "{\"b c\"}", std::nullopt, "{1.50,2.00}", "{1,2}"},
+      {"2", "{\"b c\"}", std::nullopt, std::nullopt, "{1,2}"},
+      {"3", "{}", "{ok,sad,fine}", std::nullopt, "{1,2,NULL,9}"}};
+  ASSERT_EQ(all.rows.size(), expected.size()) << all.message;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    for (size_t c = 0; c < expected[i].size(); ++c) EXPECT_EQ(all.rows[i][c], expected[i][c]) << i;
+  }
+}
+
 TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {
   WorkingDatabase working = create();
   calls(working, 1);

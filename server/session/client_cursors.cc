@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "engine/schema/array_form.h"
+#include "procedures/interpreter/call_text.h"
 #include "procedures/values/type_oids.h"
 #include "procedures/values/value_text.h"
 #include "server/protocol/sqlstates.h"
@@ -39,6 +43,20 @@ StatementResult done_as(std::string tag) {
   StatementResult result;
   result.tag = std::move(tag);
   return result;
+}
+
+// Makes an array, which the query gave as elements or as a text, what the parameter holds.
+StatementResult fit_array(const Type& given, const Type& wanted, Arena& arena, Argument& array) {
+  if (given.is_array == wanted.is_array) return {};
+  if (given.is_array) {
+    const std::optional<std::string> text = print_argument(given, array);
+    array = Argument::of(text ? Value::of_text(arena.copy(*text)) : Value::null());
+    return {};
+  }
+  SqlError error;
+  if (array.scalar.is_null() || parse_argument(wanted, array.scalar.as_text(), arena, array, error))
+    return {};
+  return StatementResult::failure(error.sqlstate, std::string(error.message));
 }
 
 }  // namespace
@@ -101,15 +119,12 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
   if (!types.empty()) {
     std::string query = "SELECT ";
     for (size_t i = 0; i < types.size(); ++i) {
-      if (types[i].is_array) {
-        return {Done::kYes,
-                StatementResult::failure(sqlstate::kNotSupported,
-                                         "an array as an argument of EXECUTE is not supported; prepare "
-                                         "and bind the statement by the protocol")};
-      }
+      const bool is_form = is_array_form(types[i]);
+      const Type type = is_form ? declared_element(types[i]) : types[i].element();
       // A parameter of type char takes texts of any length.
-      const bool is_char = types[i].kind == TypeKind::kChar;
-      query += fmt::format("{}CAST(NULL AS {})", i == 0 ? "" : ", ", is_char ? "text" : type_name(types[i]));
+      const bool is_char = type.kind == TypeKind::kChar;
+      query += fmt::format("{}CAST(NULL AS {}{})", i == 0 ? "" : ", ", is_char ? "text" : type_name(type),
+                           is_form || types[i].is_array ? "[]" : "");
     }
     ParsedStatement parsed = parse_statement(query);
     CHECK(parsed.command.has_value());
@@ -133,8 +148,15 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
     CHECK(arguments.size() == 1 && arguments.columns().size() == types.size());
   }
   std::vector<Argument> parameters;
+  Arena arena;
   for (size_t i = 0; i < types.size(); ++i) {
     parameters.push_back(arguments.row(0)[i]);
+    if (types[i].is_array || is_array_form(types[i])) {
+      scales.push_back(0);
+      const StatementResult fitted = fit_array(arguments.columns()[i].type, types[i], arena, parameters[i]);
+      if (!fitted.ok()) return {Done::kYes, fitted};
+      continue;
+    }
     if (types[i].kind == TypeKind::kChar && !parameters[i].scalar.is_null()) {
       std::string_view text = parameters[i].scalar.as_text();
       text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1));
