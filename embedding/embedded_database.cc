@@ -10,6 +10,7 @@
 
 #include "base/float_environment.h"
 #include "base/fork.h"
+#include "engine/schema/qualified_name.h"
 #include "logging/directory/manifest.h"
 #include "logging/remote/remote_device.h"
 #include "logging/replicated/replicated_device.h"
@@ -177,7 +178,10 @@ Connection::~Connection() = default;
 StatementResult Connection::run(const std::string& text) {
   const Working working(inside_.get());
   if (working.refusal != nullptr) return StatementResult::failure(working.sqlstate, working.refusal);
-  return inside_->statements->run(text);
+  StatementResult result = inside_->statements->run(text);
+  for (std::string* each : {&result.message, &result.detail, &result.hint, &result.notice})
+    *each = shown_names(*each);
+  return result;
 }
 
 CallResult Connection::call(std::string_view procedure, std::span<const Argument> arguments) {

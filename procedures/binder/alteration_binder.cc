@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/ascii.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/binder/names.h"
 #include "procedures/binder/schema_binder.h"
 #include "procedures/ir/source_error.h"
@@ -82,7 +83,7 @@ void drop_column(const syntax::Name& name, const TableDefinition& table, Catalog
 void drop_constraint(const syntax::Name& name, const TableDefinition& table, Catalog& catalog) {
   if (std::ranges::find(table.checks, name.text, &CheckConstraint::name) != table.checks.end())
     return catalog.drop_check(table.id, name.text);
-  const IndexDefinition* index = catalog.find_index(name.text);
+  const IndexDefinition* index = catalog.find_index(beside(table.name, name.text));
   if (index != nullptr && index->table == table.id && index->origin == IndexOrigin::kConstraint) {
     catalog = catalog.without(index->id);
     return;
@@ -301,9 +302,9 @@ void rename_constraint(const syntax::Alteration& alteration, const TableDefiniti
     refuse_as(sqlstate::kUndefinedObject, alteration.changed.where,
               "constraint \"{}\" for table \"{}\" does not exist", former, table.name);
   }
-  const IndexDefinition* index = catalog.find_index(former);
+  const IndexDefinition* index = catalog.find_index(beside(table.name, former));
   const bool is_index = index != nullptr && index->table == table.id;
-  if (is_index && catalog.has_relation(name)) {
+  if (is_index && catalog.has_relation(beside(table.name, name))) {
     refuse_as(sqlstate::kDuplicateRelation, alteration.new_name.where, "relation \"{}\" already exists",
               name);
   }
@@ -311,7 +312,7 @@ void rename_constraint(const syntax::Alteration& alteration, const TableDefiniti
     refuse_as(sqlstate::kDuplicateObject, alteration.new_name.where,
               "constraint \"{}\" for relation \"{}\" already exists", name, table.name);
   }
-  if (is_index) return catalog.rename(index->id, name);
+  if (is_index) return catalog.rename(index->id, beside(table.name, name));
   if (std::ranges::find(table.checks, former, &CheckConstraint::name) != table.checks.end())
     return catalog.rename_check(table.id, former, name);
   catalog.rename_foreign_key(table.id, former, name);
@@ -338,6 +339,8 @@ void rename_relation(const syntax::Alteration& alteration, Catalog& catalog) {
   }
   if (const IndexDefinition* index = catalog.find_index(former)) return catalog.rename(index->id, name);
   const TableId id = catalog.find_table(former)->id;
+  if (schema_of(former) != schema_of(name))
+    move_indexes(id, schema_of(name), alteration.new_name.where, catalog);
   const bool draws = is_sequence(catalog.table(id));
   const std::vector<CheckConstraint> checks = catalog.table(id).checks;
   catalog.rename(id, name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/binder/change_parts.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/schema_binder.h"
@@ -227,7 +228,7 @@ const IndexDefinition& index_of_conflict(const Catalog& catalog, const TableDefi
   if (!conflict.constraint.empty()) {
     for (const IndexId id : table.indexes) {
       const IndexDefinition& index = catalog.index(id);
-      if (index.unique && index.name == conflict.constraint.text) return index;
+      if (index.unique && bare_name(index.name) == conflict.constraint.text) return index;
     }
     refuse_as(sqlstate::kUndefinedObject, conflict.constraint.where,
               "constraint \"{}\" for table \"{}\" does not exist", conflict.constraint.text, table.name);

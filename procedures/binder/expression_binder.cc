@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/check.h"
 #include "engine/schema/array_form.h"
+#include "engine/schema/qualified_name.h"
 #include "engine/schema/text_form.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
@@ -201,8 +202,8 @@ Expr ExpressionBinder::bind_decimal(const syntax::Expr& expr) {
 Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   const std::string& name = expr.text;
   std::optional<Expr> column;
-  const bool is_source =
-      std::ranges::any_of(sources_, [&](const RowSource& source) { return source.name == expr.qualifier; });
+  const bool is_source = std::ranges::any_of(
+      sources_, [&](const RowSource& source) { return names_source(expr.qualifier, source.name); });
   if (query_ != nullptr) {
     column = query_->find_column(expr.qualifier, name, expr.where);
     const Declared* declared = column && expr.qualifier.empty() ? names_.find(name) : nullptr;
@@ -257,7 +258,8 @@ Expr ExpressionBinder::bind_reference(const syntax::Expr& expr) {
   } else if (sources_.empty()) {
     refuse_as(sqlstate::kUndefinedColumn, expr.where,
               "there is no variable {}; declare it in DECLARE or as a parameter", name);
-  } else if (std::ranges::any_of(sources_, [&](const RowSource& source) { return source.name == name; })) {
+  } else if (std::ranges::any_of(sources_,
+                                 [&](const RowSource& source) { return names_source(name, source.name); })) {
     refuse_as(sqlstate::kNotSupported, expr.where, "the whole row of table {} is supported in queries alone",
               name);
   } else {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/schema/array_form.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
@@ -99,7 +100,8 @@ Expr ExpressionBinder::bind_enum_function(const syntax::Expr& expr) {
 
 Expr ExpressionBinder::bind_call(const syntax::Expr& expr) {
   if (!expr.qualifier.empty() && !names_.find_routine(expr.text))
-    refuse_as(sqlstate::kUndefinedFunction, expr.where, "function public.{} does not exist", expr.text);
+    refuse_as(sqlstate::kUndefinedFunction, expr.where, "function {}{}() does not exist",
+              expr.qualifier == kPublicSchema ? "public." : "", expr.text);
   if (expr.window) {
     if (query_ != nullptr) return query_->bind_window(expr);
     if (names_.allows_sequences() && sources_.empty())

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "engine/schema/qualified_name.h"
 #include "engine/schema/text_form.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/typing/conversion.h"
@@ -113,15 +114,16 @@ void read_string_type(const syntax::TypeName& name, Type& type) {
 
 Type read_plain_type(const syntax::TypeName& name, const Catalog& catalog) {
   const bool is_own = kFormTypes.contains(name.base) || kTypeNames.contains(name.base);
-  if (const std::optional<Type> known = catalog.find_enum(name.base); known && (name.is_public || !is_own)) {
+  if (const std::optional<Type> known = catalog.find_enum(name.base); known && (name.is_own || !is_own)) {
     if (!name.modifiers.empty())
       refuse(name.where, "type modifier is not allowed for type \"{}\"", name.base);
     Type type = *known;
     type.is_array = name.is_array;
     return type;
   }
-  if (name.is_public) {
-    refuse_as(sqlstate::kUndefinedObject, name.where, "type \"public.{}\" does not exist", name.base);
+  if (name.is_own) {
+    refuse_as(sqlstate::kUndefinedObject, name.where, "type \"{}{}\" does not exist",
+              schema_of(name.base) == kPublicSchema ? "public." : "", name.base);
   }
   const auto form = kFormTypes.find(name.base);
   if (form != kFormTypes.end()) {
@@ -168,7 +170,7 @@ syntax::TypeName written_type(const Type& type, ir::SourceLocation where) {
   syntax::TypeName name;
   name.where = where;
   name.base = type.kind == TypeKind::kEnum ? enum_definition(type).name : type_name(type);
-  name.is_public = type.kind == TypeKind::kEnum;
+  name.is_own = type.kind == TypeKind::kEnum;
   if (type.kind == TypeKind::kTimestamp && type.is_zoned) name.base = "timestamptz";
   if (type.kind == TypeKind::kChar) name.base = "char";
   if (name.base == "character varying") name.base = type.length > 0 ? "varchar" : "text";
@@ -380,7 +382,7 @@ std::optional<ir::Expr> find_column(std::span<const RowSource> sources, const st
                                     const std::string& text, ir::SourceLocation where) {
   std::optional<ir::Expr> result;
   for (const RowSource& source : sources) {
-    if (!qualifier.empty() && qualifier != source.name) continue;
+    if (!qualifier.empty() && !names_source(qualifier, source.name)) continue;
     const auto column = source.table->find_column(text);
     if (!column) {
       if (!qualifier.empty())

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/binder/access_path.h"
 #include "procedures/binder/evaluation_cost.h"
 #include "procedures/binder/row_order.h"
@@ -211,7 +212,7 @@ void OperationBinder::bind_items(const std::vector<syntax::SelectItem>& items, E
     }
     bool any = false;
     for (const RowSource& source : sources_) {
-      if (!item.qualifier.empty() && item.qualifier.text != source.name) continue;
+      if (!item.qualifier.empty() && !names_source(item.qualifier.text, source.name)) continue;
       any = true;
       for (const Column& column : source.table->columns) {
         items_.push_back(

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/deep_stack.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/ir_printer.h"
 #include "procedures/binder/schema_binder.h"
@@ -45,7 +46,29 @@ std::shared_ptr<BoundProcedure> bind_procedure(const std::shared_ptr<const synta
   return bound;
 }
 
+void bind_schema(const syntax::SchemaChange& change, Program& program) {
+  const std::string& name = change.name.text;
+  const bool is_there = program.has_schema(name);
+  if (change.drops) {
+    std::erase(program.schemas, name);
+  } else if (is_there || name == kPublicSchema || is_system_schema(name)) {
+    if (change.if_not_exists) return;
+    refuse_as("42P06", change.name.where, "schema \"{}\" already exists", name);
+  } else {
+    program.schemas.push_back(name);
+  }
+}
+
+// Refuses what lies in a schema that there is not.
+void check_schema(const syntax::Definition& definition, const Program& program) {
+  const syntax::Name& name = definition.name();
+  const std::string_view schema = schema_of(name.text);
+  if (schema == kPublicSchema || program.has_schema(schema)) return;
+  refuse_as("3F000", name.where, "schema \"{}\" does not exist", schema);
+}
+
 void bind_definition(const syntax::Definition& definition, Program& program) {
+  check_schema(definition, program);
   if (definition.if_not_exists() && program.catalog.has_relation(definition.name().text)) return;
   if (definition.table) bind_table(*definition.table, program.catalog);
   if (definition.index) bind_index(*definition.index, program.catalog);
@@ -57,6 +80,7 @@ void bind_definition(const syntax::Definition& definition, Program& program) {
     }
     bind_enum(*definition.enum_change, program.catalog);
   }
+  if (definition.schema_change) bind_schema(*definition.schema_change, program);
   if (definition.sequence) bind_sequence(*definition.sequence, program.catalog);
   if (!definition.dropped_sequence.empty()) drop_sequence(definition.dropped_sequence.text, program.catalog);
   if (definition.view) {
@@ -125,7 +149,8 @@ void SourceText::add(const syntax::Definition& definition) {
   SourcePiece piece;
   const bool alters = definition.alteration || !definition.dropped_sequence.empty() ||
                       (definition.sequence && definition.sequence->alters);
-  piece.kind = definition.enum_change                    ? Kind::kType
+  piece.kind = definition.schema_change                  ? Kind::kSchema
+               : definition.enum_change                  ? Kind::kType
                : alters                                  ? Kind::kAlteration
                : definition.table || definition.sequence ? Kind::kTable
                : definition.index                        ? Kind::kIndex
@@ -137,6 +162,7 @@ void SourceText::add(const syntax::Definition& definition) {
   if (definition.alteration && definition.alteration->kind == syntax::Alteration::Kind::kRenameTo) {
     piece.table = definition.alteration->new_name.text;
     rename(definition.name().text, piece.table);
+    move_indexes(piece.table);
   }
   if (definition.enum_change && definition.enum_change->kind == syntax::EnumChange::Kind::kRename) {
     piece.name = definition.enum_change->new_name.text;
@@ -162,6 +188,15 @@ void SourceText::rename(const std::string& former, const std::string& name) {
   }
 }
 
+// A table's indexes lie in its schema.
+void SourceText::move_indexes(const std::string& table) {
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (pieces_[i].kind != SourcePiece::Kind::kIndex || pieces_[i].table != table) continue;
+    if (schema_of(pieces_[i].name) == schema_of(table)) continue;
+    pieces_.change(i, [&](SourcePiece& piece) { piece.name = beside(table, bare_name(piece.name)); });
+  }
+}
+
 void SourceText::add(std::shared_ptr<const SourcePiece> piece) {
   lines_ += piece->lines;
   pieces_.push_back(std::move(piece));
@@ -181,8 +216,8 @@ namespace {
 
 std::string print_comment(const Comment& comment) {
   using Of = syntax::CommentOf;
-  constexpr const char* kWords[] = {"TABLE",    "COLUMN",    "INDEX",   "VIEW",      "SEQUENCE",
-                                    "FUNCTION", "PROCEDURE", "ROUTINE", "CONSTRAINT"};
+  constexpr const char* kWords[] = {"TABLE",    "COLUMN",    "INDEX",   "VIEW",       "SEQUENCE",
+                                    "FUNCTION", "PROCEDURE", "ROUTINE", "CONSTRAINT", "SCHEMA"};
   std::string text = fmt::format("COMMENT ON {} ", kWords[static_cast<size_t>(comment.of)]);
   if (comment.of == Of::kConstraint) text += written_name(comment.part) + " ON ";
   text += written_name(comment.object);
@@ -199,6 +234,7 @@ uint64_t Program::hash() const {
   const auto add = [&](const std::string& text) {
     CHECK(XXH3_64bits_update(state.get(), text.data(), text.size()) == XXH_OK);
   };
+  for (const std::string& schema : schemas) add("schema " + schema);
   add(print_catalog(catalog));
   for (size_t i = 0; i < procedures.size(); ++i) add(procedures.bound(i).meaning);
   for (const View& view : views) {
@@ -237,6 +273,8 @@ bool Program::has_commented(const Comment& comment) const {
       return find_view(comment.object) != nullptr;
     case Of::kSequence:
       return table != nullptr && !is_table;
+    case Of::kSchema:
+      return comment.object == kPublicSchema || has_schema(comment.object);
     case Of::kConstraint:
       return is_table && has_constraint(*table, catalog, comment.part);
     case Of::kFunction:

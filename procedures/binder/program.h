@@ -7,6 +7,7 @@
 // Threads     constant once made; any thread may read it.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "base/result.h"
 #include "base/shared_list.h"
 #include "engine/schema/catalog.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/ir.h"
 
 namespace mneme {
@@ -94,11 +96,11 @@ class Procedures {
 
 // A part of a program's source.
 struct SourcePiece {
-  enum class Kind { kFile, kTable, kIndex, kAlteration, kView, kProcedure, kType };
+  enum class Kind { kFile, kTable, kIndex, kAlteration, kView, kProcedure, kType, kSchema };
 
   Kind kind = Kind::kFile;
-  // kTable, kType: the name that the table or type has now, whatever its definition says. kFile: as a user
-  // wrote it, with definitions of any kind.
+  // kTable, kType, kSchema: the name that the table or type has now, whatever its definition says. kFile: as
+  // a user wrote it, with definitions of any kind.
   std::string name;
   std::string table;  // kIndex, kAlteration: whose, by its present name
   std::string text;
@@ -120,6 +122,7 @@ class SourceText {
  private:
   // A table has another name from here on; "": it is gone.
   void rename(const std::string& former, const std::string& name);
+  void move_indexes(const std::string& table);
 
   SharedList<SourcePiece> pieces_;
   size_t lines_ = 0;
@@ -150,8 +153,9 @@ struct Program {
   Catalog catalog;
   Procedures procedures;
   SharedList<View> views;
-  SharedList<Comment> comments;  // one of an object at most
-  SourceText source;             // without the comments, unless it is a file's
+  std::vector<std::string> schemas;  // but public, in the order in which they were made
+  SharedList<Comment> comments;      // one of an object at most
+  SourceText source;                 // without the comments, unless it is a file's
 
   // The whole source, as kept in the data directory.
   std::string text() const;
@@ -163,6 +167,7 @@ struct Program {
   const ir::Procedure* find_procedure(std::string_view name) const;
   const syntax::Procedure* find_routine(std::string_view name) const;
   const View* find_view(std::string_view name) const;
+  bool has_schema(std::string_view name) const { return std::ranges::find(schemas, name) != schemas.end(); }
   const ir::Procedure& procedure(ProcedureId id) const { return procedures[id.value]; }
   // Returns the hash that each file of a log carries: it covers all that replay depends on. Walks the whole
   // program.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/schema/array_form.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/ir/ir_walk.h"
@@ -125,7 +126,7 @@ std::vector<ColumnId> bind_primary_key(const std::vector<syntax::Name>& names,
 }
 
 // Refuses a name that another relation has.
-static const std::string& free_name(const syntax::Name& name, const Catalog& catalog) {
+static std::string free_name(const syntax::Name& name, const Catalog& catalog) {
   if (catalog.has_relation(name.text))
     refuse_as(sqlstate::kDuplicateRelation, name.where, "relation \"{}\" already exists", name.text);
   return name.text;
@@ -140,7 +141,8 @@ static std::string free_name(const std::string& base, const Catalog& catalog) {
 
 std::string unique_name(const TableDefinition& table, const syntax::UniqueConstraint& constraint,
                         const Catalog& catalog) {
-  if (!constraint.name.empty()) return free_name(constraint.name, catalog);
+  if (!constraint.name.empty())
+    return free_name({beside(table.name, constraint.name.text), constraint.name.where}, catalog);
   std::string name = table.name;
   for (const syntax::Name& column : constraint.columns) name += "_" + column.text;
   return free_name(name + "_key", catalog);
@@ -148,7 +150,8 @@ std::string unique_name(const TableDefinition& table, const syntax::UniqueConstr
 
 std::string primary_key_name(const std::string& table, const syntax::UniqueConstraint& constraint,
                              const Catalog& catalog) {
-  if (!constraint.name.empty()) return free_name(constraint.name, catalog);
+  if (!constraint.name.empty())
+    return free_name({beside(table, constraint.name.text), constraint.name.where}, catalog);
   return free_name(table + "_pkey", catalog);
 }
 
@@ -165,7 +168,7 @@ bool has_constraint(const TableDefinition& table, const Catalog& catalog, const 
          std::ranges::find(table.foreign_keys, name, &ForeignKey::name) != table.foreign_keys.end() ||
          std::ranges::any_of(table.indexes, [&](IndexId index) {
            return catalog.index(index).origin == IndexOrigin::kConstraint &&
-                  catalog.index(index).name == name;
+                  bare_name(catalog.index(index).name) == name;
          });
 }
 
@@ -263,7 +266,7 @@ void bind_check(const syntax::Check& check, TableId id, Catalog& catalog) {
   const TableDefinition& table = catalog.table(id);
   CheckConstraint made;
   made.columns = bind_condition(check.condition, table, catalog);
-  std::string base = table.name;
+  std::string base(bare_name(table.name));
   if (made.columns.size() == 1) base += "_" + table.column(made.columns[0]).name;
   made.name = free_constraint_name(check.name, base + "_check", table, catalog);
   made.condition = check.text;
@@ -299,7 +302,7 @@ void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalo
               "there is no unique constraint matching given keys for referenced table \"{}\"",
               referenced->name);
   }
-  std::string base = table.name;
+  std::string base(bare_name(table.name));
   for (const ColumnId column : made.columns) base += "_" + table.column(column).name;
   made.name = free_constraint_name(key.name, base + "_fkey", table, catalog);
   for (size_t i = 0; i < made.columns.size(); ++i) {
@@ -331,8 +334,9 @@ void bind_foreign_key(const syntax::ForeignKey& key, TableId id, Catalog& catalo
         made.name);
   }
   if (!has_index_for(table, catalog, made.columns)) {
-    const Result<IndexId> added = catalog.add_index(free_name(made.name + "_idx", catalog), id, made.columns,
-                                                    false, IndexOrigin::kForeignKey);
+    const Result<IndexId> added =
+        catalog.add_index(free_name(beside(table.name, made.name + "_idx"), catalog), id, made.columns, false,
+                          IndexOrigin::kForeignKey);
     if (!added) refuse(key.where, "{}", added.error().message);
   }
   catalog.add_foreign_key(id, std::move(made));
@@ -395,8 +399,8 @@ std::vector<ColumnId> columns_of_predicate(const IndexDefinition& index, const C
 }
 
 syntax::Expr qualified(syntax::Expr expr, const std::string& name, const TableDefinition& table) {
-  if (expr.kind == syntax::ExprKind::kReference && (expr.qualifier.empty() || expr.qualifier == table.name) &&
-      table.find_column(expr.text))
+  if (expr.kind == syntax::ExprKind::kReference &&
+      (expr.qualifier.empty() || names_source(expr.qualifier, table.name)) && table.find_column(expr.text))
     expr.qualifier = name;
   for (syntax::Expr& arg : expr.args) arg = qualified(std::move(arg), name, table);
   return expr;
@@ -501,6 +505,17 @@ void bind_index(const syntax::Index& index, Catalog& catalog) {
                         index.unique && !is_partial);
   if (!added.ok()) refuse(index.name.where, "{}", added.error().message);
   if (is_partial) catalog.set_predicate(*added, index.condition_text, index.unique);
+}
+
+void move_indexes(TableId id, std::string_view schema, ir::SourceLocation where, Catalog& catalog) {
+  const auto moved = [&](const std::string& former) {
+    std::string name = qualified_name(schema, bare_name(former));
+    if (catalog.has_relation(name))
+      refuse_as(sqlstate::kDuplicateRelation, where, "relation \"{}\" already exists", name);
+    return name;
+  };
+  const std::vector<IndexId> indexes = catalog.table(id).indexes;
+  for (const IndexId index : indexes) catalog.rename(index, moved(catalog.index(index).name));
 }
 
 }  // namespace mneme

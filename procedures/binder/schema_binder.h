@@ -38,6 +38,8 @@ void bind_alteration(const syntax::Alteration& alteration, Catalog& catalog);
 // The value that the rows of a table get in a column that is added: its DEFAULT, which is a constant. Text
 // lies in `strings`.
 Value initial_value(const Catalog& catalog, const Column& column, std::deque<std::string>& strings);
+// A table's indexes go to its new schema with it.
+void move_indexes(TableId id, std::string_view schema, ir::SourceLocation where, Catalog& catalog);
 void bind_index(const syntax::Index& index, Catalog& catalog);
 void bind_sequence(const syntax::Sequence& sequence, Catalog& catalog);
 // Takes it out, and leaves its owner without it.

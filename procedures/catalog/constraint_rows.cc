@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/catalog/object_numbers.h"
 
 namespace mneme::constraint_rows {
@@ -27,8 +28,10 @@ void each_not_null(const Program& program,
   for (const TableDefinition& table : program.catalog.tables()) {
     for (size_t i = 0; i < table.columns.size() && !is_sequence(table); ++i) {
       if (!table.columns[i].nullable)
-        visit(fmt::format("{}_{}_{}_not_null", oids::kPublic, oids::of(table.id), i + 1), table,
-              table.columns[i]);
+        visit(beside(table.name,
+                     fmt::format("{}_{}_{}_not_null", oids::of_schema(program, schema_of(table.name)),
+                                 oids::of(table.id), i + 1)),
+              table, table.columns[i]);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/schema/array_form.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/catalog/relation_rows.h"
 #include "procedures/catalog/view_text.h"
@@ -23,7 +24,9 @@ std::pair<std::string, std::string> listed_name(const Type& type) {
     auto [schema, element] = listed_name(declared_element(type));
     return {std::move(schema), "_" + element};
   }
-  if (type.kind == TypeKind::kEnum && !type.is_array) return {"public", enum_definition(type).name};
+  if (type.kind == TypeKind::kEnum && !type.is_array)
+    return {std::string(schema_of(enum_definition(type).name)),
+            std::string(bare_name(enum_definition(type).name))};
   constexpr std::pair<TypeKind, const char*> kNames[] = {
       {TypeKind::kBoolean, "bool"},      {TypeKind::kSmallInt, "int2"},   {TypeKind::kInt, "int4"},
       {TypeKind::kBigInt, "int8"},       {TypeKind::kNumeric, "numeric"}, {TypeKind::kDouble, "float8"},
@@ -149,8 +152,8 @@ void element_types(const SystemCatalog& catalog, RowMaker& rows) {
     if (!is_array_form(type)) return;
     const Type element = declared_element(type);
     const auto [schema, name] = listed_name(element);
-    rows.set("object_catalog", database_name(catalog)).set("object_schema", "public");
-    rows.set("object_name", table).set("object_type", kind);
+    rows.set("object_catalog", database_name(catalog)).set("object_schema", std::string(schema_of(table)));
+    rows.set("object_name", std::string(bare_name(table))).set("object_type", kind);
     rows.set("collection_type_identifier", std::to_string(number));
     rows.set("data_type", data_type(element)).set("dtd_identifier", "a" + std::to_string(number));
     rows.set("udt_catalog", database_name(catalog)).set("udt_schema", schema).set("udt_name", name).add();
@@ -161,10 +164,12 @@ void element_types(const SystemCatalog& catalog, RowMaker& rows) {
 }
 
 void schemata(const SystemCatalog& catalog, RowMaker& rows) {
-  for (const char* name : {"pg_catalog", "public", "information_schema"}) {
+  const auto add = [&](std::string_view name) {
     rows.set("catalog_name", database_name(catalog)).set("schema_name", name);
     rows.set("schema_owner", owner_name(catalog)).add();
-  }
+  };
+  for (const char* name : {"pg_catalog", "public", "information_schema"}) add(name);
+  for (const std::string& name : catalog.program().schemas) add(name);
 }
 
 void routines(const SystemCatalog& catalog, RowMaker& rows) {

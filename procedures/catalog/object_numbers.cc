@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/memory/arena.h"
+#include "engine/schema/qualified_name.h"
 #include "engine/schema/text_form.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/syntax.h"
@@ -40,6 +41,14 @@ const ir::Procedure* procedure(const Program& program, int64_t oid) {
   return &program.procedure(ProcedureId{static_cast<uint32_t>(number)});
 }
 
+int64_t of_schema(const Program& program, std::string_view name) {
+  if (name == kPublicSchema) return kPublic;
+  if (name == "pg_catalog") return kPgCatalog;
+  if (name == "information_schema") return kInformationSchema;
+  const auto found = std::ranges::find(program.schemas, name);
+  return found == program.schemas.end() ? 0 : 700'000 + (found - program.schemas.begin());
+}
+
 std::vector<Constraint> constraints(const Program& program) {
   std::vector<Constraint> all;
   for (const TableDefinition& table : program.catalog.tables()) {
@@ -52,9 +61,11 @@ std::vector<Constraint> constraints(const Program& program) {
     }
     int64_t oid = 2'000'000 + int64_t{table.id.value} * 1000;
     for (const ForeignKey& key : table.foreign_keys)
-      all.push_back({.oid = oid++, .name = key.name, .table = table.id, .foreign_key = &key});
+      all.push_back(
+          {.oid = oid++, .name = beside(table.name, key.name), .table = table.id, .foreign_key = &key});
     for (const CheckConstraint& check : table.checks)
-      all.push_back({.oid = oid++, .name = check.name, .table = table.id, .check = &check});
+      all.push_back(
+          {.oid = oid++, .name = beside(table.name, check.name), .table = table.id, .check = &check});
   }
   return all;
 }
@@ -89,10 +100,14 @@ std::vector<Description> descriptions(const Program& program) {
           made.part = std::ranges::find(columns, comment.part) - columns.begin() + 1;
         }
         break;
+      case Of::kSchema:
+        made.list = "pg_namespace";
+        made.object = of_schema(program, comment.object);
+        break;
       case Of::kConstraint:
         made.list = "pg_constraint";
         for (const Constraint& each : constraints(program)) {
-          if (each.table == table->id && each.name == comment.part) made.object = each.oid;
+          if (each.table == table->id && bare_name(each.name) == comment.part) made.object = each.oid;
         }
         break;
       case Of::kFunction:
@@ -212,10 +227,10 @@ std::string column_list(const TableDefinition& table, const std::vector<ColumnId
 std::string index_definition(const Program& program, const IndexDefinition& index) {
   const TableDefinition& table = program.catalog.table(index.table);
   const std::string rows = index.predicate.empty() ? "" : fmt::format(" WHERE ({})", index.predicate);
-  return fmt::format("CREATE {}INDEX {} ON public.{} USING {} ({}){}",
-                     index.unique || index.unique_in_part ? "UNIQUE " : "", shown_name(index.name),
-                     shown_name(table.name), program.catalog.is_ordered(index) ? "btree" : "hash",
-                     column_list(table, index.columns), rows);
+  return fmt::format(
+      "CREATE {}INDEX {} ON {}.{} USING {} ({}){}", index.unique || index.unique_in_part ? "UNIQUE " : "",
+      shown_name(bare_name(index.name)), shown_name(schema_of(table.name)), shown_name(bare_name(table.name)),
+      program.catalog.is_ordered(index) ? "btree" : "hash", column_list(table, index.columns), rows);
 }
 
 std::string constraint_definition(const Program& program, const Constraint& constraint,
@@ -233,6 +248,8 @@ std::string constraint_definition(const Program& program, const Constraint& cons
     if (action == ForeignKeyAction::kNoAction) return "";
     return fmt::format(" ON {} {}", event, kWords[static_cast<size_t>(action)]);
   };
+  // Another schema's name is there anyway.
+  if (schema_of(referenced.name) != kPublicSchema) schema = {};
   return fmt::format("FOREIGN KEY ({}) REFERENCES {}{}({}){}{}{}{}", column_list(table, key.columns), schema,
                      shown_name(referenced.name), column_list(referenced, key.referenced_columns),
                      action("UPDATE", key.on_update), action("DELETE", key.on_delete),
@@ -303,6 +320,12 @@ std::optional<BodyPlaces> find_body(std::string_view definition) {
 
 }  // namespace
 
+std::string shown_rows(const ir::Procedure& procedure) {
+  const size_t name = procedure.rows.find(kSchemaBegin);
+  if (name == std::string::npos) return procedure.rows;
+  return procedure.rows.substr(0, name) + shown_name(std::string_view(procedure.rows).substr(name));
+}
+
 std::string procedure_body(const Program& program, const ir::Procedure& procedure) {
   const SourcePiece* source = source_of(program, procedure);
   const std::optional<BodyPlaces> body = source == nullptr ? std::nullopt : find_body(source->text);
@@ -316,12 +339,13 @@ std::string procedure_definition(const Program& program, const ir::Procedure& pr
   if (!body) return source->text;
   const std::string_view kind = procedure.is_function ? "function" : "procedure";
   std::string text =
-      fmt::format("CREATE OR REPLACE {} public.{}({})\n", procedure.is_function ? "FUNCTION" : "PROCEDURE",
-                  shown_name(procedure.name), procedure_arguments(program, procedure));
+      fmt::format("CREATE OR REPLACE {} {}.{}({})\n", procedure.is_function ? "FUNCTION" : "PROCEDURE",
+                  shown_name(schema_of(procedure.name)), shown_name(bare_name(procedure.name)),
+                  procedure_arguments(program, procedure));
   if (procedure.is_function) {
     text += fmt::format(" RETURNS {}\n", procedure.rows.empty()
                                              ? formatted_type(program.catalog, result_type(procedure), -1)
-                                             : procedure.rows);
+                                             : shown_rows(procedure));
   }
   // What the definition says besides stays as it was written.
   const std::string around = source->text.substr(0, body->begin - body->quote_length) +
@@ -350,11 +374,15 @@ std::string default_expression(const Column& column, std::string_view schema) {
     if (written.kind == syntax::ExprKind::kString && read_form(column.type, written.text, arena, read, error))
       return written_string(read) + "::" + form_name(column.type);
   }
-  if (is_quoted && column.type.kind == TypeKind::kEnum)
-    return fmt::format("{}::{}{}", text, schema, type_name(column.type));
+  if (is_quoted && column.type.kind == TypeKind::kEnum) {
+    const bool is_public = schema_of(enum_definition(column.type).name) == kPublicSchema;
+    return fmt::format("{}::{}{}", text, is_public ? schema : std::string_view(), type_name(column.type));
+  }
   if (is_quoted) return text + "::" + formatted_type(oid_of(column.type), -1);
   constexpr std::string_view kNext = "nextval('";
-  if (text.starts_with(kNext) && text.ends_with("')"))
+  const bool draws = text.starts_with(kNext) && text.ends_with("')");
+  if (draws && end_of_written_name(text, kNext.size()) + 2 != text.size()) schema = {};
+  if (draws)
     return fmt::format("{}{}{}::regclass)", kNext, schema,
                        std::string_view(text).substr(kNext.size(), text.size() - kNext.size() - 1));
   const auto is_of_number = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };

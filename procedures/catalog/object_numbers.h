@@ -44,10 +44,12 @@ inline int64_t of(ProcedureId procedure) {
 inline int64_t of_view(uint32_t number) {
   return 600'000 + int64_t{number};
 }
+// Of public, pg_catalog and information_schema, too; 0 where there is no schema of that name.
+int64_t of_schema(const Program& program, std::string_view name);
 // A table's constraint: one of the three is there.
 struct Constraint {
   int64_t oid = 0;
-  std::string name;
+  std::string name;  // in the table's schema
   TableId table;
   const IndexDefinition* key = nullptr;  // PRIMARY KEY or UNIQUE
   const ForeignKey* foreign_key = nullptr;
@@ -60,7 +62,7 @@ inline int64_t default_of(TableId table, uint32_t column) {
 
 // What COMMENT ON has said of an object: a row of pg_description.
 struct Description {
-  std::string_view list;  // the catalog that has the object: pg_class, pg_proc or pg_constraint
+  std::string_view list;  // the catalog that has the object: pg_class, pg_proc, pg_constraint, pg_namespace
   int64_t object = 0;
   int64_t part = 0;  // a column's number; 0: the object itself
   std::string_view text;
@@ -88,6 +90,8 @@ std::string index_definition(const Program& program, const IndexDefinition& inde
 std::string constraint_definition(const Program& program, const Constraint& constraint,
                                   std::string_view schema = {});
 std::string procedure_arguments(const Program& program, const ir::Procedure& procedure);
+// Of a function that returns rows: SETOF or TABLE, and of what.
+std::string shown_rows(const ir::Procedure& procedure);
 // What stands between the dollar quotes.
 std::string procedure_body(const Program& program, const ir::Procedure& procedure);
 // A statement that makes the procedure, as PostgreSQL writes it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/catalog/object_numbers.h"
 #include "procedures/values/type_oids.h"
 
@@ -34,10 +35,12 @@ void list_input_functions(RowMaker& rows) {
 
 }  // namespace
 
-void namespaces(const SystemCatalog&, RowMaker& rows) {
+void namespaces(const SystemCatalog& catalog, RowMaker& rows) {
   rows.set("oid", oids::kPgCatalog).set("nspname", "pg_catalog").add();
   rows.set("oid", oids::kPublic).set("nspname", "public").set("nspowner", oids::kDatabaseOwner).add();
   rows.set("oid", oids::kInformationSchema).set("nspname", "information_schema").add();
+  for (const std::string& schema : catalog.program().schemas)
+    rows.set("oid", oids::of_schema(catalog.program(), schema)).set("nspname", schema).add();
 }
 
 void types(const SystemCatalog& catalog, RowMaker& rows) {
@@ -76,10 +79,11 @@ void types(const SystemCatalog& catalog, RowMaker& rows) {
     const std::string& name = enum_definition(type).name;
     const int64_t oid = oid_of(type);
     type.is_array = true;
-    rows.set("oid", oid).set("typname", name).set("typnamespace", oids::kPublic).set("typlen", int64_t{4});
+    rows.set("oid", oid).set("typnamespace", oids::kPublic).set("typname", name).set("typlen", int64_t{4});
     rows.set("typtype", "e").set("typcategory", "E").set("typbyval", true).set("typinput", oids::kEnumIn);
     rows.set("typarray", int64_t{oid_of(type)}).add();
-    rows.set("oid", int64_t{oid_of(type)}).set("typname", "_" + name).set("typnamespace", oids::kPublic);
+    rows.set("oid", int64_t{oid_of(type)}).set("typnamespace", oids::kPublic);
+    rows.set("typname", beside(name, "_" + std::string(bare_name(name))));
     rows.set("typcategory", "A").set("typelem", oid).set("typinput", oids::kArrayIn);
     rows.set("typstorage", "x").add();
   }

@@ -10,6 +10,9 @@
 
 namespace mneme {
 
+// No name in SQL has a line's end in it.
+constexpr char kSettingMark = '\n';
+
 std::optional<uint32_t> SystemCatalog::find(const std::string& schema, const std::string& name) const {
   const std::vector<SystemTable>& tables = system_tables();
   for (uint32_t i = 0; i < tables.size(); ++i) {
@@ -32,7 +35,7 @@ int64_t oid_of(TableId table) {
 void SystemCatalog::visit(uint32_t table, FunctionRef<void(std::span<const Value>)> visit) const {
   const SystemTable& definition = system_tables()[table];
   if (definition.rows == nullptr) return;
-  RowMaker rows(definition.columns, definition.defaults, visit);
+  RowMaker rows(program_, definition.columns, definition.defaults, visit);
   definition.rows(*this, rows);
 }
 
@@ -48,14 +51,33 @@ bool SystemCatalog::is_always_empty(uint32_t table) const {
   return system_tables()[table].rows == nullptr;
 }
 
+std::string_view SystemCatalog::search_path_of(const SessionValues* session) {
+  static const std::string key = kSettingMark + std::string("search_path");
+  if (session == nullptr) return kUsualSearchPath;
+  const auto found = session->find(key);
+  return found == session->end() ? kUsualSearchPath : std::string_view(found->second.text);
+}
+
+SearchPath SystemCatalog::search_path() const {
+  return {program_, search_path_of(session_), session_text("current_user", "mneme")};
+}
+
 std::string_view SystemCatalog::schema_prefix() const {
-  for (const Setting& each : settings()) {
-    if (each.name == "search_path" && each.value.find("public") == each.value.npos) return "public.";
-  }
-  return {};
+  const SearchPath path = search_path();
+  return std::ranges::find(path.schemas(), kPublicSchema) == path.schemas().end() ? "public."
+                                                                                  : std::string_view();
+}
+
+std::string SystemCatalog::shown_relation(const std::string& name) const {
+  return search_path().shows_relation(name) ? shown_name(bare_name(name))
+                                            : shown_name(schema_of(name)) + "." + shown_name(bare_name(name));
 }
 
 bool SystemCatalog::is_visible(int64_t oid) const {
+  const SearchPath path = search_path();
+  if (const TableDefinition* own = oids::table(program_, oid)) return path.shows_relation(own->name);
+  if (const IndexDefinition* own = oids::index(program_, oid)) return path.shows_relation(own->name);
+  if (const mneme::View* own = oids::view(program_, oid)) return path.shows_relation(own->name);
   const auto table = std::ranges::find(system_tables(), oid, &SystemTable::oid);
   return table == system_tables().end() || table->schema == "pg_catalog";
 }
@@ -65,9 +87,6 @@ std::string SystemCatalog::session_text(std::string_view function, std::string_v
   const auto value = session_->find(function);
   return value == session_->end() ? std::string(otherwise) : value->second.text;
 }
-
-// No name in SQL has a line's end in it.
-constexpr char kSettingMark = '\n';
 
 void SystemCatalog::set_settings(SessionValues& session, std::span<const Setting> settings) {
   std::erase_if(session, [](const auto& value) { return value.first.starts_with(kSettingMark); });
@@ -149,11 +168,34 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
   for (const std::string_view schema : {"public.", "pg_catalog.", "\"public\".", "\"pg_catalog\"."}) {
     if (plain.starts_with(schema)) plain.erase(0, schema.size());
   }
+  const std::string read = read_relation_name(name);
+  // Without a schema it is looked for through the path.
+  const bool has_schema = read.starts_with(kSchemaBegin) || plain != name;
   std::erase(plain, '"');
   if (!plain.empty() && std::ranges::all_of(plain, [](char c) { return c >= '0' && c <= '9'; }) &&
       plain.size() < 10)
     return std::stoll(plain);
-  if (type != "regtype") plain = read_relation_name(name);
+  if (type == "regtype") {
+    const bool is_array = plain.ends_with("[]");
+    const std::string element = is_array ? read_relation_name(name.substr(0, name.size() - 2)) : read;
+    const std::optional<std::string> schema = has_schema ? std::nullopt : search_path().of_type(element);
+    const std::string own = schema ? qualified_name(*schema, element) : element;
+    if (std::optional<Type> found = program_.catalog.find_enum(own)) {
+      found->is_array = is_array;
+      return mneme::oid_of(*found);
+    }
+  }
+  if (type != "regtype") plain = read;
+  if (!has_schema && type == "regclass") {
+    if (const auto schema = search_path().of_relation(plain)) {
+      plain = qualified_name(*schema, plain);
+    } else if (find("", plain) == std::nullopt) {
+      return std::nullopt;
+    }
+  }
+  if (!has_schema && type.starts_with("regproc")) {
+    if (const auto schema = search_path().of_routine(plain)) plain = qualified_name(*schema, plain);
+  }
   if (type == "regclass") {
     if (const TableDefinition* table = program_.catalog.find_table(plain)) return oids::of(table->id);
     for (const IndexDefinition& index : program_.catalog.indexes()) {
@@ -171,9 +213,8 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
     return oids::of(procedure->id);
   }
   if (type == "regnamespace") {
-    if (plain == "public") return oids::kPublic;
-    if (plain == "pg_catalog") return oids::kPgCatalog;
-    return plain == "information_schema" ? std::optional(oids::kInformationSchema) : std::nullopt;
+    const int64_t schema = oids::of_schema(program_, plain);
+    return schema != 0 ? std::optional(schema) : std::nullopt;
   }
   if (type == "regrole") {
     if (plain == "pg_database_owner") return oids::kDatabaseOwner;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "procedures/binder/program.h"
+#include "procedures/catalog/search_path.h"
 #include "procedures/ir/session_values.h"
 #include "procedures/query/provided_tables.h"
 
@@ -77,6 +78,12 @@ class SystemCatalog final : public query::ProvidedTables {
   bool shows_activities() const { return shows_activities_; }
 
   const Program& program() const { return program_; }
+  // The session's.
+  SearchPath search_path() const;
+  // As SHOW search_path has it. `session`: nullptr: there is none.
+  static std::string_view search_path_of(const SessionValues* session);
+  // The relation's name as regclass shows it: behind its schema where the path does not lead to it.
+  std::string shown_relation(const std::string& name) const;
   // What names a table of the database's behind its schema: public. where the session's search path lacks it.
   std::string_view schema_prefix() const;
   // Whether the table or index is found without its schema.

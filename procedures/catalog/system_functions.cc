@@ -90,6 +90,22 @@ Value table_is_visible(const SystemCatalog& catalog, Arguments arguments, Arena&
   return Value::of_bool(!arguments[0].is_null() && catalog.is_visible(arguments[0].as_int()));
 }
 
+Value type_is_visible(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  if (arguments[0].is_null()) return Value::of_bool(false);
+  for (const Type& type : catalog.program().catalog.enums()) {
+    const int64_t oid = oid_of(type);
+    if (arguments[0].as_int() == oid || arguments[0].as_int() == oid + 1)
+      return Value::of_bool(catalog.search_path().shows_type(enum_definition(type).name));
+  }
+  return Value::of_bool(true);
+}
+
+Value function_is_visible(const SystemCatalog& catalog, Arguments arguments, Arena&) {
+  if (arguments[0].is_null()) return Value::of_bool(false);
+  const ir::Procedure* own = oids::procedure(catalog.program(), arguments[0].as_int());
+  return Value::of_bool(own == nullptr || catalog.search_path().shows_routine(own->name));
+}
+
 Value user_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (!arguments.empty() && !arguments[0].is_null() && arguments[0].as_int() == oids::kDatabaseOwner)
     return text_in(arena, "pg_database_owner");
@@ -101,11 +117,16 @@ Value format_type(const SystemCatalog& catalog, Arguments arguments, Arena& aren
   const int64_t modifier = arguments[1].is_null() ? -1 : arguments[1].as_int();
   const int64_t oid = arguments[0].as_int();
   const Catalog& tables = catalog.program().catalog;
-  const bool is_own = std::ranges::any_of(tables.enums(), [&](const Type& type) {
+  const auto own = std::ranges::find_if(tables.enums(), [&](const Type& type) {
     return oid == oid_of(type) || oid == oid_of(type) + 1;  // its array
   });
-  return text_in(arena, std::string(is_own ? catalog.schema_prefix() : std::string_view()) +
-                            oids::formatted_type(tables, oid, modifier));
+  if (own == tables.enums().end()) return text_in(arena, oids::formatted_type(tables, oid, modifier));
+  const std::string& name = enum_definition(*own).name;
+  const SearchPath path = catalog.search_path();
+  const std::string shown = path.shows_type(name)
+                                ? shown_name(bare_name(name))
+                                : shown_name(schema_of(name)) + "." + shown_name(bare_name(name));
+  return text_in(arena, shown + (oid == oid_of(*own) ? "" : "[]"));
 }
 
 Value index_definition(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
@@ -159,9 +180,7 @@ Value procedure_arguments(const SystemCatalog& catalog, Arguments arguments, Are
 Value class_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const int64_t oid = arguments[0].as_int();
-  const auto shown = [&](const std::string& name) {
-    return text_in(arena, std::string(catalog.schema_prefix()) + shown_name(name));
-  };
+  const auto shown = [&](const std::string& name) { return text_in(arena, catalog.shown_relation(name)); };
   if (const TableDefinition* table = oids::table(catalog.program(), oid)) return shown(table->name);
   if (const IndexDefinition* index = oids::index(catalog.program(), oid)) return shown(index->name);
   if (const View* view = oids::view(catalog.program(), oid)) return shown(view->name);
@@ -184,7 +203,7 @@ Value function_result(const SystemCatalog& catalog, Arguments arguments, Arena& 
   const ir::Procedure* procedure =
       arguments[0].is_null() ? nullptr : oids::procedure(catalog.program(), arguments[0].as_int());
   if (procedure == nullptr || !procedure->is_function) return Value::null();
-  if (!procedure->rows.empty()) return text_in(arena, procedure->rows);
+  if (!procedure->rows.empty()) return text_in(arena, oids::shown_rows(*procedure));
   return text_in(arena, oids::formatted_type(catalog.program().catalog, oids::result_type(*procedure), -1));
 }
 
@@ -196,9 +215,12 @@ Value procedure_name(const SystemCatalog& catalog, Arguments arguments, Arena& a
   return text_in(arena, input.empty() ? std::to_string(arguments[0].as_int()) : std::string(input));
 }
 
-Value schema_name(const SystemCatalog&, Arguments arguments, Arena& arena) {
+Value schema_name(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
   const int64_t oid = arguments[0].as_int();
+  for (const std::string& schema : catalog.program().schemas) {
+    if (oids::of_schema(catalog.program(), schema) == oid) return text_in(arena, shown_name(schema));
+  }
   return text_in(arena, oid == oids::kPublic              ? "public"
                         : oid == oids::kPgCatalog         ? "pg_catalog"
                         : oid == oids::kInformationSchema ? "information_schema"
@@ -266,8 +288,21 @@ Value expanded_field(const SystemCatalog&, Arguments arguments, Arena&) {
 
 Value schemas(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
   if (arguments[0].is_null()) return Value::null();
-  if (!catalog.schema_prefix().empty()) return text_in(arena, arguments[0].as_bool() ? "{pg_catalog}" : "{}");
-  return text_in(arena, arguments[0].as_bool() ? "{pg_catalog,public}" : "{public}");
+  const std::vector<std::string> schemas = catalog.search_path().schemas();
+  fmt::memory_buffer text;
+  const auto add = [&](std::string_view schema) {
+    if (text.size() > 0) text.push_back(',');
+    append_array_element(schema, text);
+  };
+  const bool has_catalog = std::ranges::find(schemas, "pg_catalog") != schemas.end();
+  if (arguments[0].as_bool() && !has_catalog) add("pg_catalog");
+  for (const std::string& schema : schemas) add(schema);
+  return text_in(arena, fmt::format("{{{}}}", fmt::to_string(text)));
+}
+
+Value current_schema(const SystemCatalog& catalog, Arguments, Arena& arena) {
+  const std::vector<std::string> schemas = catalog.search_path().schemas();
+  return schemas.empty() ? Value::null() : text_in(arena, schemas[0]);
 }
 
 Value encoding_name(const SystemCatalog&, Arguments, Arena& arena) {
@@ -281,7 +316,8 @@ Value serial_sequence(const SystemCatalog& catalog, Arguments arguments, Arena& 
   if (table == nullptr) return Value::null();
   for (const Column& column : table->columns) {
     if (column.name == arguments[1].as_text() && !column.sequence.empty())
-      return text_in(arena, "public." + shown_name(column.sequence));
+      return text_in(arena,
+                     shown_name(schema_of(column.sequence)) + "." + shown_name(bare_name(column.sequence)));
   }
   return Value::null();
 }
@@ -323,14 +359,14 @@ Value setting(const SystemCatalog& catalog, Arguments arguments, Arena& arena) {
 constexpr Definition kDefinitions[] = {
     {"pg_get_userbyid", 1, {kNumber}, 1, kString, user_name},
     {"pg_table_is_visible", 1, {kNumber}, 1, kFlag, table_is_visible},
-    {"pg_type_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_type_is_visible", 1, {kNumber}, 1, kFlag, type_is_visible},
     {"pg_collation_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_operator_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_opclass_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_opfamily_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_conversion_is_visible", 1, {kNumber}, 1, kFlag, always_true},
     {"pg_statistics_obj_is_visible", 1, {kNumber}, 1, kFlag, always_true},
-    {"pg_function_is_visible", 1, {kNumber}, 1, kFlag, always_true},
+    {"pg_function_is_visible", 1, {kNumber}, 1, kFlag, function_is_visible},
     {"pg_is_in_recovery", 0, {}, 0, kFlag, is_in_recovery},
     {"pg_is_other_temp_schema", 1, {kNumber}, 1, kFlag, always_false},
     {"pg_relation_is_publishable", 1, {kNumber}, 1, kFlag, always_false},
@@ -371,6 +407,7 @@ constexpr Definition kDefinitions[] = {
     {"pg_tablespace_size", 1, {kString}, 1, kNumber, nothing},
     {"pg_size_pretty", 1, {kNumber}, 1, kString, pretty_size},
     {"mneme_name_character", 2, {kString, kNumber}, 2, kString, name_character},
+    {"current_schema", 0, {}, 0, kString, current_schema},
     {"current_schemas", 1, {kFlag}, 1, kList, schemas},
     {"current_setting",
      1,

@@ -22,6 +22,38 @@ RowMaker& RowMaker::put(std::string_view column, const Value& value) {
   return *this;
 }
 
+void RowMaker::set_schema(std::string_view column, std::string_view schema) {
+  struct Named {
+    std::string_view name;
+    std::string_view schema;
+  };
+  constexpr Named kNamed[] = {{"relname", "relnamespace"},
+                              {"relname", "schemaname"},
+                              {"proname", "pronamespace"},
+                              {"typname", "typnamespace"},
+                              {"conname", "connamespace"},
+                              {"tablename", "schemaname"},
+                              {"viewname", "schemaname"},
+                              {"sequencename", "schemaname"},
+                              {"table_name", "table_schema"},
+                              {"constraint_name", "constraint_schema"},
+                              {"unique_constraint_name", "unique_constraint_schema"},
+                              {"routine_name", "routine_schema"},
+                              {"specific_name", "specific_schema"},
+                              {"view_name", "view_schema"},
+                              {"sequence_name", "sequence_schema"},
+                              {"udt_name", "udt_schema"},
+                              {"type_udt_name", "type_udt_schema"}};
+  for (const Named& each : kNamed) {
+    if (each.name != column) continue;
+    const auto found = std::ranges::find(columns_, each.schema, &query::Column::name);
+    if (found == columns_.end()) continue;
+    const bool is_number = found->type.kind != TypeKind::kVarchar;
+    put(each.schema,
+        is_number ? Value::of_int(oids::of_schema(program_, schema)) : Value::of_text(arena_.copy(schema)));
+  }
+}
+
 std::string database_name(const SystemCatalog& catalog) {
   return catalog.session_text("current_database", "mneme");
 }

@@ -5,22 +5,29 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/catalog/system_catalog.h"
 
 namespace mneme {
 
-// Makes the rows of one table, a column at a time; what is not set has the column's default.
+// Makes the rows of one table, a column at a time; what is not set has the column's default. The name of an
+// object in a schema of the user's (engine/schema/qualified_name.h) is set without it, and the schema, too.
 class RowMaker {
  public:
-  RowMaker(std::span<const query::Column> columns, std::span<const Value> defaults,
+  RowMaker(const Program& program, std::span<const query::Column> columns, std::span<const Value> defaults,
            FunctionRef<void(std::span<const Value>)> visit)
-      : columns_(columns), defaults_(defaults), row_(defaults.begin(), defaults.end()), visit_(visit) {}
+      : program_(program),
+        columns_(columns),
+        defaults_(defaults),
+        row_(defaults.begin(), defaults.end()),
+        visit_(visit) {}
 
   RowMaker& set(std::string_view column, int64_t value) { return put(column, Value::of_int(value)); }
   RowMaker& set(std::string_view column, double value) { return put(column, Value::of_double(value)); }
   RowMaker& set(std::string_view column, bool value) { return put(column, Value::of_bool(value)); }
   RowMaker& set(std::string_view column, std::string_view text) {
-    return put(column, Value::of_text(arena_.copy(text)));
+    if (text.starts_with(kSchemaBegin)) set_schema(column, schema_of(text));
+    return put(column, Value::of_text(arena_.copy(bare_name(text))));
   }
   RowMaker& set(std::string_view column, const char* text) { return set(column, std::string_view(text)); }
   // The row is complete.
@@ -31,7 +38,10 @@ class RowMaker {
 
  private:
   RowMaker& put(std::string_view column, const Value& value);
+  // Of the object whose name is in the column.
+  void set_schema(std::string_view column, std::string_view schema);
 
+  const Program& program_;
   const std::span<const query::Column> columns_;
   const std::span<const Value> defaults_;
   std::vector<Value> row_;

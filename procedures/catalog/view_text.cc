@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/parser/written_names.h"
 
 namespace mneme {
@@ -132,6 +133,7 @@ std::string qualified_query(std::string_view text, std::string_view prefix,
 
 bool mentions_name(std::string_view text, std::string_view name) {
   if (name.empty()) return false;
+  name = bare_name(name);
   const auto same = [](char a, char b) { return ascii_lower(a) == ascii_lower(b); };
   for (auto found = text.begin();; ++found) {
     found = std::search(found, text.end(), name.begin(), name.end(), same);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/schema/array_form.h"
+#include "engine/schema/qualified_name.h"
 #include "engine/schema/text_form.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/native/emitter_lookups.h"
@@ -114,9 +115,9 @@ std::string emit_unit(const Schema& schema, const NativeUnit& unit) {
   const std::string body = scope.text.joined();
   const std::string results = unit.is_whole() ? emit_results(scope) : "";
 
-  std::string text =
-      fmt::format("\n// {}{}.\ntemplate <class Rows>\nbool unit_{}(Rows* rows, NativeRun& run) {{\n",
-                  unit.is_whole() ? "" : "A slice of ", unit.procedure->name, identifier_of(unit.name));
+  std::string text = fmt::format(
+      "\n// {}{}.\ntemplate <class Rows>\nbool unit_{}(Rows* rows, NativeRun& run) {{\n",
+      unit.is_whole() ? "" : "A slice of ", shown_names(unit.procedure->name), identifier_of(unit.name));
   for (size_t i = 0; i < scope.variables.size(); ++i) {
     if (scope.used[i]) text += variable_declaration(scope, i);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/native/emitter_lookup_walk.h"
 
@@ -281,7 +282,8 @@ bool LookupWalk::has_usual_key(IndexId index) const {
 void LookupWalk::write_entry(const Operation& operation, IndexId index, std::span<const Expr* const> values,
                              const PlannedLookup* lookup, bool is_watched) {
   ++written_;
-  text_.line("// line {}: index {}.", operation.where.line, scope_.schema.catalog().index(index).name);
+  text_.line("// line {}: index {}.", operation.where.line,
+             shown_names(scope_.schema.catalog().index(index).name));
   open_if_known(values);
   std::vector<Operand> operands;
   for (const Expr* value : values) operands.push_back(access_.emit_key_value(*value));

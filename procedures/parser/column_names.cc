@@ -3,6 +3,8 @@
 #include <map>
 #include <string_view>
 
+#include "engine/schema/qualified_name.h"
+
 namespace mneme {
 namespace {
 
@@ -84,7 +86,7 @@ ColumnName column_name(const syntax::Expr& expr) {
 }  // namespace
 
 std::string column_name_of(const syntax::SelectItem& item) {
-  return item.alias.empty() ? column_name(item.expr).text : item.alias.text;
+  return item.alias.empty() ? std::string(bare_name(column_name(item.expr).text)) : item.alias.text;
 }
 
 }  // namespace mneme

@@ -64,6 +64,8 @@ class DefinitionReader {
   static void read_options(MnemeParser::SequenceOptionsContext* context, syntax::Sequence& made);
   static syntax::EnumChange created_enum(MnemeParser::CreateEnumContext* context);
   static syntax::EnumChange altered_enum(MnemeParser::AlterEnumContext* context);
+  static syntax::SchemaChange schema_change(MnemeParser::CreateSchemaContext* context);
+  [[noreturn]] static void refuse_new_name(MnemeParser::AlterSchemaContext* context);
   syntax::View view(MnemeParser::CreateViewContext* context) const;
   syntax::Definition commented(MnemeParser::CommentContext* context) const;
   void read_comment(MnemeParser::CommentContext* context, syntax::Command& command) const;

@@ -69,7 +69,8 @@ bool is_name_token(size_t type) {
                                  MnemeLexer::GET,         MnemeLexer::RETURNS,
                                  MnemeLexer::ROUTINE,     MnemeLexer::SEQUENCE,
                                  MnemeLexer::SETOF,       MnemeLexer::VIEW,
-                                 MnemeLexer::MERGE,       MnemeLexer::TYPE};
+                                 MnemeLexer::MERGE,       MnemeLexer::TYPE,
+                                 MnemeLexer::SCHEMA};
   return std::ranges::find(kNames, type) != kNames.end();
 }
 
@@ -425,7 +426,17 @@ syntax::Command parse_command(std::string_view written) {
   const std::string source = with_plain_strings(written);
   return on_deep_stack([&] {
     ParsedText text(source, "the statement ends too early", /*is_command=*/true);
-    return read_command(text.parser().command(), source, text.tokens());
+    syntax::Command command = read_command(text.parser().command(), source, text.tokens());
+    command.text = written;
+    return command;
+  });
+}
+
+std::string with_schemas(std::string_view written, const NamePath& path) {
+  const std::string source = with_plain_strings(written);
+  return on_deep_stack([&] {
+    ParsedText text(source, "the statement ends too early", /*is_command=*/true);
+    return with_schemas(text.parser().command(), source, path);
   });
 }
 

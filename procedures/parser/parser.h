@@ -2,6 +2,8 @@
 // subset.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "procedures/parser/syntax.h"
@@ -22,5 +24,18 @@ syntax::Expr parse_expression(std::string_view source);
 
 // One statement of an SQL session, with or without its semicolon.
 syntax::Command parse_command(std::string_view source);
+
+// Where names without a schema lead, in a session whose search path is not the usual one. Each function
+// returns the schema of the object that the name means: public as well for what there is none of.
+struct NamePath {
+  std::function<std::string(const std::string&)> relation;
+  std::function<std::string(const std::string&)> routine;
+  std::function<std::string(const std::string&)> type;
+  std::string creates_in;
+};
+
+// The same statement, in which each name of an object in another schema than public stands behind that: what
+// it means depends on no path.
+std::string with_schemas(std::string_view source, const NamePath& path);
 
 }  // namespace mneme

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/parser/parser.h"
 #include "procedures/parser/written_names.h"
 
@@ -40,13 +41,18 @@ class Renamer {
     for (const syntax::Expr& each : references_) {
       if (each.text != former) continue;
       const size_t at = offset(each);
-      edits_[each.qualifier.empty() ? at : begin_of_name(text_, at)] = written_name(name);
+      const size_t of_table = each.qualifier.starts_with(kSchemaBegin) ? begin_of_name(text_, at) : at;
+      edits_[each.qualifier.empty() ? at : begin_of_name(text_, of_table)] = written_name(name);
     }
     return edited();
   }
   std::string table(const std::string& former, const std::string& name) {
     for (const syntax::Expr& each : references_) {
-      if (each.qualifier == former) edits_[offset(each)] = written_name(name);
+      if (!names_source(each.qualifier, former)) continue;
+      // Behind a schema stands the table's name.
+      const bool has_schema = each.qualifier != bare_name(former);
+      edits_[has_schema ? begin_of_name(text_, offset(each)) : offset(each)] = written_name(bare_name(name));
+      if (has_schema) edits_[offset(each)] = written_name(schema_of(name));
     }
     return edited();
   }

@@ -308,7 +308,8 @@ enum class CommentOf : uint8_t {
   kFunction,
   kProcedure,
   kRoutine,
-  kConstraint
+  kConstraint,
+  kSchema
 };
 
 // CREATE TYPE ... AS ENUM, or a change of such a type.
@@ -324,6 +325,13 @@ struct EnumChange {
   bool is_behind = false;
   std::string new_label = {};  // kRenameValue
   Name new_name = {};          // kRename
+};
+
+// CREATE SCHEMA, or DROP SCHEMA in a data directory's file.
+struct SchemaChange {
+  Name name;
+  bool drops = false;
+  bool if_not_exists = false;
 };
 
 // COMMENT ON.
@@ -344,6 +352,7 @@ struct Definition {
   std::optional<View> view = std::nullopt;
   std::optional<Comment> comment = std::nullopt;
   std::optional<EnumChange> enum_change = std::nullopt;
+  std::optional<SchemaChange> schema_change = std::nullopt;
   Name dropped_sequence = {};  // DROP SEQUENCE, which only the source of a data directory has
   std::string text = {};       // as written, without the semicolon
   // A table with foreign keys: its text without them, and the ALTER TABLE ... ADD that adds each. Both are
@@ -357,6 +366,7 @@ struct Definition {
     if (view) return view->name;
     if (comment) return comment->object;
     if (enum_change) return enum_change->name;
+    if (schema_change) return schema_change->name;
     if (!dropped_sequence.empty()) return dropped_sequence;
     return table ? table->name : index ? index->name : procedure->name;
   }
@@ -369,7 +379,7 @@ struct Definition {
 
 using File = std::vector<Definition>;
 
-enum class DefinitionKind { kTable, kIndex, kProcedure, kSequence, kView, kType };
+enum class DefinitionKind { kTable, kIndex, kProcedure, kSequence, kView, kType, kSchema };
 
 // What DROP names.
 enum class RoutineKind { kProcedure, kFunction, kAny };
@@ -437,6 +447,7 @@ struct Command {
   bool is_start = false;    // kBegin: written as START TRANSACTION
   std::string isolation{};  // kBegin: the level that it asks for, or empty
   uint32_t parameters = 0;  // the highest n of a $n
+  std::string text{};       // the whole statement, as written
 
   bool changes_schema() const {
     return kind == Kind::kCreate || kind == Kind::kDrop || kind == Kind::kTruncate || kind == Kind::kAlter ||

@@ -63,10 +63,10 @@ bool is_statement_of_others(std::string_view word) {
 
 bool is_object_of_others(std::string_view word) {
   constexpr std::string_view kObjects[] = {
-      "access",       "aggregate",   "cast",    "collation", "conversion", "database",     "domain",
-      "event",        "extension",   "foreign", "group",     "language",   "materialized", "operator",
-      "policy",       "publication", "role",    "rule",      "schema",     "server",       "statistics",
-      "subscription", "tablespace",  "text",    "transform", "user"};
+      "access",     "aggregate",   "cast",      "collation", "conversion", "database",     "domain",
+      "event",      "extension",   "foreign",   "group",     "language",   "materialized", "operator",
+      "policy",     "publication", "role",      "rule",      "server",     "statistics",   "subscription",
+      "tablespace", "text",        "transform", "user"};
   return std::ranges::find(kObjects, word) != std::end(kObjects);
 }
 

@@ -33,7 +33,7 @@ struct TypeName {
   std::string base;                 // "int", "double precision", ...; empty for table.column%TYPE
   std::vector<uint32_t> modifiers;  // (n) or (p,s)
   bool is_array = false;
-  bool is_public = false;  // written behind its schema, public
+  bool is_own = false;  // written behind a schema of the user's or public
   Name table;
   Name column;
   SourceLocation where;

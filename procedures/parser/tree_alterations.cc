@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/definition_reader.h"
 #include "procedures/parser/written_names.h"
@@ -81,6 +82,12 @@ class OptionWords {
     if (at_end()) refuse_here();
     std::string text = read_written_name(tokens_[at_]->getText());
     return {std::move(text), location(tokens_[at_++])};
+  }
+  // A name, or one behind its schema.
+  syntax::Name relation() {
+    syntax::Name first = name();
+    if (take(".")) first.text = qualified_name(first.text, name().text);
+    return first;
   }
   [[noreturn]] void refuse_here() const {
     antlr4::Token* at = at_end() ? context_->getStop() : tokens_[at_];
@@ -241,7 +248,10 @@ void DefinitionReader::changed(MnemeParser::AlterActionContext* action, syntax::
   } else if (auto* rename = dynamic_cast<MnemeParser::RenameToContext*>(action)) {
     made.kind = AlterationKind::kRenameTo;
     expect_rename(rename->IDENTIFIER());
-    made.new_name = read_name(rename->name());
+    made.new_name = read_beside(made.table, rename->name());
+  } else if (auto* move = dynamic_cast<MnemeParser::SetSchemaContext*>(action)) {
+    made.kind = AlterationKind::kRenameTo;
+    made.new_name = moved_name(made.table, move->name());
   } else if (auto* rename = dynamic_cast<MnemeParser::RenameConstraintContext*>(action)) {
     made.kind = AlterationKind::kRenameConstraint;
     expect_word(rename->IDENTIFIER(), {"rename"});
@@ -262,8 +272,8 @@ syntax::Alteration DefinitionReader::renaming(MnemeParser::RelationContext* rela
   made.kind = AlterationKind::kRenameTo;
   made.table = read_relation(relation);
   made.if_exists = if_exists;
-  expect_rename(word);
-  made.new_name = read_name(name);
+  if (word != nullptr) expect_rename(word);
+  made.new_name = word != nullptr ? read_beside(made.table, name) : moved_name(made.table, name);
   return made;
 }
 
@@ -330,8 +340,7 @@ void DefinitionReader::read_options(MnemeParser::SequenceOptionsContext* context
     } else if (!made.alters && made.name.empty() && words.take("sequence")) {
       // An identity column may name its sequence, perhaps behind a schema: SEQUENCE NAME public.s.
       if (!words.take("name")) words.refuse_here();
-      made.name = words.name();
-      if (words.take(".")) made.name = words.name();
+      made.name = words.relation();
     } else if (words.take("owned")) {
       if (!words.take("by")) words.refuse_here();
       made.is_owned = true;
@@ -343,7 +352,8 @@ void DefinitionReader::read_options(MnemeParser::SequenceOptionsContext* context
       if (!words.take(".")) words.refuse_here();
       made.owner_column = words.name();
       if (!words.take(".")) continue;
-      made.owner = std::exchange(made.owner_column, words.name());
+      made.owner.text = qualified_name(made.owner.text, made.owner_column.text);
+      made.owner_column = words.name();
     } else if (made.alters && words.take("restart")) {
       made.restarts = true;
       const bool has_with = words.take("with");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/tree_reader.h"
 
@@ -71,11 +72,9 @@ Expr read_call(MnemeParser::CallContext* context) {
   if (schema == "information_schema" && expr.text == "_pg_expandarray") {
     expr.column_name = expr.text;
     expr.text = syntax::kExpandArray;
-  } else if (schema == "public") {
-    expr.qualifier = schema;
   } else if (schema != "pg_catalog") {
-    refuse_as(sqlstate::kUndefinedFunction, location(context), "function {}.{} does not exist",
-              context->name()->getText(), expr.text);
+    expr.qualifier = schema;
+    expr.text = qualified_name(schema, expr.text);
   }
   // The name that clients know from an extension.
   if (expr.text == "uuid_generate_v4" && !is_quoted) {

@@ -9,6 +9,7 @@ namespace {
 using Of = syntax::CommentOf;
 
 Of commented_kind(MnemeParser::CommentedContext* context) {
+  if (context->SCHEMA()) return Of::kSchema;
   if (context->TABLE()) return Of::kTable;
   if (context->INDEX()) return Of::kIndex;
   if (context->SEQUENCE()) return Of::kSequence;
@@ -24,11 +25,7 @@ void read_commented_column(MnemeParser::CommentedContext* context, syntax::Comme
   const auto names = context->name();
   if (names.size() == 1) refuse(location(context), "column name must be qualified");
   comment.part = read_name(names.back());
-  comment.object = read_name(names[names.size() - 2]);
-  if (names.size() == 3 && read_name(names[0]).text != "public") {
-    refuse_as(sqlstate::kUndefinedTable, location(names[0]), "relation \"{}.{}\" does not exist",
-              read_name(names[0]).text, comment.object.text);
-  }
+  comment.object = read_qualified({names.begin(), names.end() - 1});
 }
 
 }  // namespace
@@ -38,14 +35,16 @@ syntax::Definition DefinitionReader::commented(MnemeParser::CommentContext* cont
   if (commented->IDENTIFIER()) {
     refuse_as(
         sqlstate::kNotSupported, location(commented),
-        "COMMENT ON {}{} is not supported: write it of a table, a column, an index, a view, a sequence, "
-        "a constraint, a function or a procedure",
+        "COMMENT ON {}{} is not supported: write it of a schema, a table, a column, an index, a view, a "
+        "sequence, a constraint, a function or a procedure",
         commented->IDENTIFIER()->getText(), commented->VIEW() ? " VIEW" : "");
   }
   syntax::Definition definition;
   syntax::Comment& comment = definition.comment.emplace();
   comment.of = commented_kind(commented);
-  if (comment.of == Of::kColumn) {
+  if (comment.of == Of::kSchema) {
+    comment.object = read_name(commented->name(0));
+  } else if (comment.of == Of::kColumn) {
     read_commented_column(commented, comment);
   } else {
     comment.object = read_relation(commented->relation());

@@ -20,10 +20,12 @@ syntax::File DefinitionReader::read(MnemeParser::FileContext* context) {
   syntax::File file;
   for (auto* item : context->fileItem()) {
     if (auto* drop = item->drop()) {
-      if (!drop->SEQUENCE() && !drop->TYPE())
+      if (!drop->SEQUENCE() && !drop->TYPE() && !drop->SCHEMA())
         refuse_as(sqlstate::kNotSupported, location(drop), "{}", advice_for_word("drop", false));
       syntax::Definition& definition = file.emplace_back();
-      if (drop->TYPE()) {
+      if (drop->SCHEMA()) {
+        definition.schema_change = {.name = read_name(drop->name(0)), .drops = true};
+      } else if (drop->TYPE()) {
         definition.enum_change = {.kind = syntax::EnumChange::Kind::kDrop,
                                   .name = read_relation(drop->relation(0))};
       } else {
@@ -89,7 +91,7 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
     syntax::Alteration& alteration = made.alteration.emplace();
     alteration.kind = syntax::Alteration::Kind::kRenameTo;
     alteration.table = read_relation(rename->relation());
-    alteration.new_name = read_name(rename->name());
+    alteration.new_name = read_beside(alteration.table, rename->name());
     command.names.push_back(alteration.table);
     command.parameter_types.emplace_back();
     if (rename->parameterTypes())
@@ -108,6 +110,7 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
   } else if (auto* drop = context->drop()) {
     command.kind = syntax::Command::Kind::kDrop;
     for (auto* name : drop->relation()) command.names.push_back(read_relation(name));
+    for (auto* name : drop->name()) command.names.push_back(read_name(name));
     command.if_exists = drop->EXISTS() != nullptr;
     command.cascades = drop->CASCADE() != nullptr;
     command.dropped = drop->TABLE()      ? syntax::DefinitionKind::kTable
@@ -115,6 +118,7 @@ syntax::Command DefinitionReader::read(MnemeParser::CommandContext* context) {
                       : drop->SEQUENCE() ? syntax::DefinitionKind::kSequence
                       : drop->VIEW()     ? syntax::DefinitionKind::kView
                       : drop->TYPE()     ? syntax::DefinitionKind::kType
+                      : drop->SCHEMA()   ? syntax::DefinitionKind::kSchema
                                          : syntax::DefinitionKind::kProcedure;
     command.routine = drop->FUNCTION()  ? syntax::RoutineKind::kFunction
                       : drop->ROUTINE() ? syntax::RoutineKind::kAny
@@ -217,6 +221,8 @@ std::vector<syntax::Definition> DefinitionReader::definitions(MnemeParser::Defin
   if (context->createView()) definition.view = view(context->createView());
   if (context->createEnum()) definition.enum_change = created_enum(context->createEnum());
   if (context->alterEnum()) definition.enum_change = altered_enum(context->alterEnum());
+  if (context->createSchema()) definition.schema_change = schema_change(context->createSchema());
+  if (context->alterSchema()) refuse_new_name(context->alterSchema());
   if (auto* alter = context->alterIndex()) {
     definition.alteration =
         renaming(alter->relation(), alter->EXISTS() != nullptr, alter->IDENTIFIER(), alter->name());
@@ -560,8 +566,8 @@ syntax::Index DefinitionReader::index(MnemeParser::CreateIndexContext* context) 
   syntax::Index index;
   // An index's name comes before its table's, its method's after.
   const bool has_name = context->name().size() == (context->USING() ? 2 : 1);
-  if (has_name) index.name = read_name(context->name(0));
   index.table = read_relation(context->relation());
+  if (has_name) index.name = read_beside(index.table, context->name(0));
   if (context->USING()) check_method(context->name().back());
   index.unique = context->UNIQUE() != nullptr;
   index.if_not_exists = context->EXISTS() != nullptr;

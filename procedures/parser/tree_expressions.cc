@@ -183,8 +183,10 @@ Expr read_primary(MnemeParser::PrimaryContext* context) {
   };
   expr.text = text(reference->name().back());
   const auto names = reference->name();
-  // The schema says nothing more.
-  if (names.size() >= 2) expr.qualifier = read_name(names[names.size() - 2]).text;
+  // It is a call, as current_schema() is: the search path may change while a statement is kept.
+  if (names.size() == 1 && expr.text == "current_schema" && names[0]->IDENTIFIER())
+    expr.kind = ExprKind::kCall;
+  if (names.size() >= 2) expr.qualifier = read_source({names.begin(), names.end() - 1}).text;
   return expr;
 }
 

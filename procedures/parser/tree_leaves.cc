@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/reserved_words.h"
 #include "procedures/parser/tree_reader.h"
@@ -207,15 +208,29 @@ syntax::Name read_any_name(MnemeParser::NameContext* context) {
   return {read_written_name(context->getText()), location(context)};
 }
 
+syntax::Name read_qualified(const std::vector<MnemeParser::NameContext*>& names) {
+  if (names.size() == 1) return read_name(names[0]);
+  const std::string schema = plain_name(names[0], names[0]->QUOTED_IDENTIFIER());
+  return {qualified_name(schema, read_name(names[1]).text), location(names[0])};
+}
+
+syntax::Name read_source(const std::vector<MnemeParser::NameContext*>& names) {
+  return names.size() == 2 && is_system_schema(read_name(names[0]).text) ? read_name(names[1])
+                                                                         : read_qualified(names);
+}
+
 syntax::Name read_relation(MnemeParser::RelationContext* context) {
-  if (context->name().size() == 1) return read_name(context->name(0));
-  const std::string schema = plain_name(context->name(0), context->name(0)->QUOTED_IDENTIFIER());
-  const syntax::Name name = read_name(context->name(1));
-  if (schema != "public") {
-    refuse_as(sqlstate::kUndefinedTable, location(context), "relation \"{}.{}\" does not exist", schema,
-              name.text);
-  }
+  return read_qualified(context->name());
+}
+
+syntax::Name read_beside(const syntax::Name& other, MnemeParser::NameContext* context) {
+  syntax::Name name = read_name(context);
+  name.text = beside(other.text, name.text);
   return name;
+}
+
+syntax::Name moved_name(const syntax::Name& object, MnemeParser::NameContext* schema) {
+  return {qualified_name(read_name(schema).text, bare_name(object.text)), location(schema)};
 }
 
 syntax::Name read_label(MnemeParser::LabelNameContext* context) {
@@ -260,17 +275,20 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
   syntax::TypeName type;
   type.where = location(context);
   if (auto* of_column = dynamic_cast<MnemeParser::ColumnTypeContext*>(context)) {
-    const std::string kind = lowered(of_column->name(2)->getText());
-    if (kind == "rowtype" && lowered(of_column->name(0)->getText()) == "public") {
+    std::vector<MnemeParser::NameContext*> names = of_column->name();
+    const std::string kind = lowered(names.back()->getText());
+    names.pop_back();
+    if (kind == "rowtype" && names.size() == 2) {
       type.base = syntax::kRowType;
-      type.table = read_name(of_column->name(1));
+      type.table = read_qualified(names);
       return type;
     }
     if (kind != "type") {
       refuse(type.where, "a type after % is not understood; write table.column%TYPE");
     }
-    type.table = read_name(of_column->name(0));
-    type.column = read_name(of_column->name(1));
+    type.column = read_name(names.back());
+    names.pop_back();
+    type.table = read_qualified(names);
     return type;
   }
   if (auto* of_row = dynamic_cast<MnemeParser::RowTypeContext*>(context)) {
@@ -291,11 +309,8 @@ syntax::TypeName read_type(MnemeParser::TypeNameContext* context) {
     type.base = base->TIMESTAMP() ? "timestamp" : read_written_name(base->name().back()->getText());
     const std::string schema =
         base->name().size() == 2 ? read_written_name(base->name(0)->getText()) : std::string("pg_catalog");
-    type.is_public = schema == "public";
-    if (schema != "pg_catalog" && !type.is_public) {
-      refuse_as(sqlstate::kUndefinedObject, type.where, "type \"{}.{}\" does not exist",
-                base->name(0)->getText(), type.base);
-    }
+    type.is_own = schema != "pg_catalog";
+    if (type.is_own) type.base = qualified_name(schema, type.base);
   }
   if (base->ZONE() && type.base != "timestamp" && type.base != "time") {
     refuse(type.where, "{} TIME ZONE belongs to the types timestamp and time alone, not to {}",

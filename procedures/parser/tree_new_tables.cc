@@ -31,10 +31,7 @@ syntax::Definition DefinitionReader::table_of_select(MnemeParser::QueryContext* 
   syntax::Definition definition;
   syntax::Table& table = definition.table.emplace();
   const auto names = into->target(0)->name();
-  table.name = read_name(names.back());
-  if (names.size() == 2 && lowered(names[0]->getText()) != "public") {
-    refuse_as("3F000", location(into), "schema \"{}\" does not exist", names[0]->getText());
-  }
+  table.name = read_qualified(names);
   table.query = std::make_shared<const syntax::Query>(read_query(query));
   definition.text = source_of(query->getStart(), query->getStop());
   return definition;

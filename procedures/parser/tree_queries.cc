@@ -1,4 +1,5 @@
 // Queries of the syntax tree: what a session's SELECT may be.
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/element_query.h"
 #include "procedures/parser/tree_reader.h"
@@ -102,7 +103,11 @@ class QueryReader {
   static void read_relation_of(MnemeParser::QueriedRelationContext* context, FromItem& item) {
     const auto names = context->name();
     item.name = read_name(names.back());
-    if (names.size() == 2) item.schema = read_name(names[0]).text;
+    if (names.size() == 1) return;
+    item.schema = read_name(names[0]).text;
+    if (is_system_schema(item.schema)) return;
+    item.name.text = qualified_name(item.schema, item.name.text);
+    if (item.schema != kPublicSchema) item.schema.clear();
   }
 
   static Query::More set_operation(MnemeParser::SetOperationContext* context) {
@@ -202,7 +207,7 @@ class QueryReader {
     if (!context->expression()) {
       item.star = true;
       item.expr.where = location(context);
-      if (!context->name().empty()) item.qualifier = read_name(context->name().back());
+      if (!context->name().empty()) item.qualifier = read_source(context->name());
       return item;
     }
     item.expr = read_expression(context->expression());
@@ -248,6 +253,10 @@ class QueryReader {
       item.name = lowered(name->getText()) == "current_schema"
                       ? syntax::Name{"current_schema", location(name)}
                       : read_name(name);
+      if (function->name().size() == 2) {
+        const std::string schema = read_name(function->name(0)).text;
+        if (!is_system_schema(schema)) item.name.text = qualified_name(schema, item.name.text);
+      }
       for (auto* arg : function->argument()) item.args.push_back(read_argument(arg));
       item.with_ordinality = function->IDENTIFIER() != nullptr;
       if (item.with_ordinality) expect_word(function->IDENTIFIER(), {"ordinality"});

@@ -33,9 +33,16 @@ syntax::SourceLocation location(antlr4::ParserRuleContext* context);
 syntax::Name read_name(MnemeParser::NameContext* context);
 // A name that is no table's nor anything else's of the schema: in quotes, of any characters.
 syntax::Name read_any_name(MnemeParser::NameContext* context);
-// A table, an index or a procedure. A schema other than public is refused, as PostgreSQL does where there is
-// none.
+// A name, or one behind its schema.
+syntax::Name read_qualified(const std::vector<MnemeParser::NameContext*>& names);
+// What qualifies a column: a table, perhaps behind its schema. A system table's says nothing more.
+syntax::Name read_source(const std::vector<MnemeParser::NameContext*>& names);
+// A table, an index or a procedure.
 syntax::Name read_relation(MnemeParser::RelationContext* context);
+// A name without a schema, of an object that lies where the other one does.
+syntax::Name read_beside(const syntax::Name& other, MnemeParser::NameContext* context);
+// The name that the object has in another schema.
+syntax::Name moved_name(const syntax::Name& object, MnemeParser::NameContext* schema);
 // Reads a label, for which only PL/pgSQL's own reserved words are refused.
 syntax::Name read_label(MnemeParser::LabelNameContext* context);
 // Reads '...'. Bytes that are not valid UTF-8 are refused.
@@ -107,6 +114,9 @@ void check_do_language(MnemeParser::DoBlockContext* context);
 // The block of DO, as a procedure without parameters.
 std::shared_ptr<const syntax::Procedure> read_do(MnemeParser::DoBlockContext* context,
                                                  antlr4::TokenStream& tokens);
+// with_schemas() of parser.h, of a tree (qualified_text.cc).
+struct NamePath;
+std::string with_schemas(antlr4::tree::ParseTree* tree, std::string_view source, const NamePath& path);
 syntax::File read_file(MnemeParser::FileContext* context, std::string_view source,
                        antlr4::CommonTokenStream& tokens);
 syntax::Command read_command(MnemeParser::CommandContext* context, std::string_view source,

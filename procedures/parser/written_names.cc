@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/parser/reserved_words.h"
 
 namespace mneme {
@@ -33,6 +34,8 @@ bool is_plain_name(std::string_view name) {
 }
 
 std::string written_name(std::string_view name) {
+  if (name.starts_with(kSchemaBegin))
+    return written_name(schema_of(name)) + "." + written_name(bare_name(name));
   const bool is_word = is_reserved_word(name) || is_reserved_for_procedures(name);
   return is_plain_name(name) && !is_word ? std::string(name) : between('"', name);
 }
@@ -42,6 +45,7 @@ std::string name_in_quotes(std::string_view name) {
 }
 
 std::string shown_name(std::string_view name) {
+  if (name.starts_with(kSchemaBegin)) return shown_name(schema_of(name)) + "." + shown_name(bare_name(name));
   const bool is_unreserved = std::ranges::find(kPlpgsqlWords, name) != kPlpgsqlWords.end();
   return is_unreserved ? std::string(name) : written_name(name);
 }
@@ -77,8 +81,10 @@ std::string read_relation_name(std::string_view written) {
   const size_t end = end_of_written_name(written, 0);
   const std::string first = read_written_name(written.substr(0, end));
   const bool has_schema = end < written.size() && written[end] == '.';
-  if (has_schema && (first == "public" || first == "pg_catalog"))
-    return read_relation_name(written.substr(end + 1));
+  if (has_schema) {
+    const std::string name = read_relation_name(written.substr(end + 1));
+    return first == "pg_catalog" ? name : qualified_name(first, name);
+  }
   return end == written.size() ? first : read_written_name(written);
 }
 

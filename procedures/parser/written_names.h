@@ -11,7 +11,8 @@ namespace mneme {
 // Whether a name without quotes is read as it is written: letters in lower case, digits and _.
 bool is_plain_name(std::string_view name);
 
-// The name for a statement that is parsed again: in quotes, unless it is plain and no word has it.
+// The name for a statement that is parsed again: in quotes, unless it is plain and no word has it. That of an
+// object in a schema of the user's stands behind its schema (engine/schema/qualified_name.h).
 std::string written_name(std::string_view name);
 
 // The same, in quotes whatever it is.
@@ -23,8 +24,8 @@ std::string shown_name(std::string_view name);
 // What a name that SQL text has means: without its quotes, or in lower case.
 std::string read_written_name(std::string_view written);
 
-// The relation that a text names, as nextval() and regclass take it: perhaps in quotes, perhaps behind
-// public. or pg_catalog.
+// The relation that a text names, as nextval() and regclass take it: perhaps in quotes, perhaps behind its
+// schema, of which pg_catalog says nothing.
 std::string read_relation_name(std::string_view written);
 
 // The DEFAULT that draws from the sequence.

@@ -126,7 +126,9 @@ void SelectBinder::bind_relation(const FromItem& item, FromPlan& plan, Condition
               kMostTables);
   }
   const syntax::Name& name = item.alias.empty() ? item.name : item.alias;
-  if (scope_.has_source(name.text))
+  // Tables of two schemas may have one name.
+  const bool is_plain = item.alias.empty() && item.kind == FromItem::Kind::kTable;
+  if (is_plain ? scope_.has_exactly(name.text) : scope_.has_source(name.text))
     refuse_as(sqlstate::kDuplicateAlias, item.where, "table name \"{}\" specified more than once", name.text);
   if (item.kind != FromItem::Kind::kTable) check_locked_item(item);
   if (bind_derived_table(item, plan, conditions)) return;

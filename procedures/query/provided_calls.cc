@@ -477,14 +477,16 @@ std::optional<Expr> SelectBinder::bind_catalog_cast(const syntax::Expr& cast, Ex
   }
   const bool is_text = is_name || type == "text";
   const syntax::Expr& from = cast.args[0];
-  const bool is_from_object = from.kind == syntax::ExprKind::kCast && from.type.base.starts_with("reg") &&
-                              binder_.provider_ != nullptr;
+  const bool is_class = from.kind == syntax::ExprKind::kCall && from.text == "to_regclass";
+  const bool is_from_object =
+      binder_.provider_ != nullptr &&
+      (is_class || (from.kind == syntax::ExprKind::kCast && from.type.base.starts_with("reg")));
   if (is_text && is_from_object) {
     Expr object = binder.bind(from);
     if (object.type.is_string()) return object;
     std::vector<Expr> args;
     args.push_back(std::move(object));
-    return call_provided(from.type.base + "out", std::move(args), cast.where);
+    return call_provided(is_class ? "regclassout" : from.type.base + "out", std::move(args), cast.where);
   }
   if (!is_name && !is_number && !is_object) return std::nullopt;
   Expr arg = binder.bind(from);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
@@ -56,7 +57,7 @@ bool SelectBinder::names_table(const std::string& name) const {
 SelectBinder::Fields SelectBinder::fields_of_table(const std::string& name, ir::SourceLocation where) {
   Fields fields;
   for (const RowScope::Entry& entry : scope_.scope_of(name)->entries()) {
-    if (entry.source != name || entry.is_system) continue;
+    if (!names_source(name, entry.source) || entry.is_system) continue;
     if (std::optional<Expr> column = scope_.find(name, entry.name, where))
       fields.emplace_back(entry.name, *std::move(column));
   }

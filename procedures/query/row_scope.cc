@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/values/comparison.h"
 
@@ -26,14 +27,15 @@ bool same_expression(const Expr& a, const Expr& b) {
 }
 
 bool RowScope::has_source(const std::string& source) const {
-  return std::ranges::find(entries_, source, &Entry::source) != entries_.end();
+  return std::ranges::any_of(entries_, [&](const Entry& each) { return names_source(source, each.source); });
 }
 
 std::optional<Expr> RowScope::find(const std::string& qualifier, const std::string& name,
                                    ir::SourceLocation where) {
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
-    if (entry.name != name || (qualifier.empty() ? entry.hidden : entry.source != qualifier)) continue;
+    if (entry.name != name || (qualifier.empty() ? entry.hidden : !names_source(qualifier, entry.source)))
+      continue;
     if (found != nullptr)
       refuse_as(sqlstate::kAmbiguousColumn, where, "column reference \"{}\" is ambiguous", name);
     found = &entry;

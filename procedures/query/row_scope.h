@@ -51,6 +51,10 @@ class RowScope {
   std::vector<Entry>& entries() { return entries_; }
   const std::vector<Entry>& entries() const { return entries_; }
   bool has_source(const std::string& source) const;
+  // Whether one has just this name, of this schema.
+  bool has_exactly(const std::string& source) const {
+    return std::ranges::find(entries_, source, &Entry::source) != entries_.end();
+  }
   // The innermost scope that has the table, of this query or of one around it; nullptr where none has.
   const RowScope* scope_of(const std::string& source) const {
     const RowScope* scope = this;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
@@ -339,7 +340,8 @@ void SelectBinder::bind_items(const syntax::SelectCore& core, bool keeps_unknown
     if (scope_.entries().empty()) refuse(item.expr.where, "SELECT * with no tables specified is not valid");
     bool any = false;
     for (const RowScope::Entry& entry : scope_.entries()) {
-      if (entry.is_system || (item.qualifier.empty() ? entry.hidden : entry.source != item.qualifier.text))
+      if (entry.is_system ||
+          (item.qualifier.empty() ? entry.hidden : !names_source(item.qualifier.text, entry.source)))
         continue;
       any = true;
       add(entry.name, entry.expr);

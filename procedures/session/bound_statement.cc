@@ -159,8 +159,9 @@ namespace {
 // columns that the client sees are made text. Nothing, where there are no such.
 std::optional<syntax::Query> with_names_of_objects(const syntax::Query& query) {
   const auto is_object = [](const syntax::SelectItem& item) {
-    return item.expr.kind == syntax::ExprKind::kCast && item.expr.type.base.starts_with("reg") &&
-           !item.expr.type.is_array;
+    const bool is_cast = item.expr.kind == syntax::ExprKind::kCast &&
+                         item.expr.type.base.starts_with("reg") && !item.expr.type.is_array;
+    return is_cast || (item.expr.kind == syntax::ExprKind::kCall && item.expr.text == "to_regclass");
   };
   if (!query.more.empty() || !query.first.select || query.first.select->distinct) return std::nullopt;
   if (std::ranges::none_of(query.first.select->items, is_object)) return std::nullopt;

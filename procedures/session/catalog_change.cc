@@ -14,6 +14,7 @@ DefinitionKind kind_of(const Definition& definition) {
   if (definition.sequence) return DefinitionKind::kSequence;
   if (definition.view) return DefinitionKind::kView;
   if (definition.enum_change) return DefinitionKind::kType;
+  if (definition.schema_change) return DefinitionKind::kSchema;
   return definition.index ? DefinitionKind::kIndex : DefinitionKind::kProcedure;
 }
 
@@ -56,6 +57,8 @@ std::string tag_of_change(const syntax::Command& command) {
       return tag + "VIEW";
     case DefinitionKind::kType:
       return tag + "TYPE";
+    case DefinitionKind::kSchema:
+      return tag + "SCHEMA";
   }
   return tag;
 }

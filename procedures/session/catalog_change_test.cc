@@ -189,6 +189,48 @@ TEST_F(CatalogChangeTest, ManyChangesMakeWhatTheirSourceMakes) {
   }
 }
 
+TEST_F(CatalogChangeTest, OneNameInTwoSchemasIsTwoObjects) {
+  EXPECT_EQ(change("CREATE TABLE s.t (id INT)"), "3F000: schema \"s\" does not exist");
+  for (const std::string& text :
+       {std::string("CREATE SCHEMA s"),
+        std::string("CREATE TABLE s.t (id INT PRIMARY KEY, v INT NOT NULL, w INT, UNIQUE (v))"),
+        std::string("CREATE INDEX by_v ON s.t (v, id)"),
+        std::string("CREATE INDEX by_v ON t (v)"),
+        std::string("CREATE SEQUENCE s.q"),
+        std::string("CREATE TYPE s.mood AS ENUM ('a', 'b')"),
+        std::string("CREATE TABLE s.u (id INT PRIMARY KEY, t INT REFERENCES s.t, m s.mood DEFAULT 'a', n "
+                    "BIGINT DEFAULT nextval('s.q'), CHECK (u.id > 0))"),
+        "CREATE " + select_from("s.first", "s.t", "id = 1"),
+        procedure("first"),
+        std::string("ALTER TABLE s.t ADD COLUMN more INT"),
+        std::string("ALTER TABLE s.u ADD CONSTRAINT twice UNIQUE (t)"),
+        std::string("ALTER TABLE s.u RENAME CONSTRAINT twice TO once"),
+        std::string("ALTER TABLE s.u RENAME TO w"),
+        std::string("CREATE SCHEMA other"),
+        std::string("ALTER TABLE s.w SET SCHEMA other"),
+        std::string("DROP INDEX s.by_v"),
+        std::string("DROP PROCEDURE s.first"),
+        std::string("DROP TABLE s.t CASCADE"),
+        std::string("DROP TABLE other.w"),
+        std::string("DROP SEQUENCE s.q"),
+        std::string("DROP TYPE s.mood"),
+        std::string("DROP SCHEMA other")}) {
+    const std::string answer = change(text);
+    EXPECT_EQ(answer.find(':'), answer.npos) << text << ": " << answer;
+    expect_as_if_compiled_at_once();
+  }
+  EXPECT_NE(program_->catalog.find_index("by_v"), nullptr);
+  EXPECT_NE(program_->find_procedure("first"), nullptr);
+  EXPECT_EQ(change("CREATE TABLE s.t (id INT PRIMARY KEY)"), "CREATE TABLE");
+  EXPECT_THAT(change("DROP SCHEMA s"), StartsWith("2BP01"));
+  EXPECT_EQ(change("DROP SCHEMA s CASCADE"), "DROP SCHEMA");
+  expect_as_if_compiled_at_once();
+  EXPECT_EQ(change("CREATE SCHEMA s"), "CREATE SCHEMA");
+  EXPECT_EQ(change("CREATE TABLE s.t (id INT PRIMARY KEY)"), "CREATE TABLE");
+  expect_as_if_compiled_at_once();
+  EXPECT_EQ(program_->schemas, std::vector<std::string>{"s"});
+}
+
 TEST_F(CatalogChangeTest, TellsAPlaceInTheStatement) {
   EXPECT_EQ(change(procedure("first")), "CREATE PROCEDURE");
   EXPECT_THAT(

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/binder/renumbering.h"
 #include "procedures/interpreter/any_query.h"
 #include "procedures/parser/parser.h"
@@ -23,6 +24,28 @@ bool uses_table(const ir::Procedure& procedure, TableId table) {
            std::ranges::any_of(operation.access,
                                [&](const ir::TableAccess& access) { return access.table == table; });
   });
+}
+
+// Whether the text ends as it does before the object's name: with its schema, or without any if that is
+// public.
+bool is_behind_its_schema(std::string_view before, std::string_view name) {
+  const auto drop_blanks = [&] {
+    while (!before.empty() && is_ascii_blank(before.back())) before.remove_suffix(1);
+  };
+  if (before.ends_with('"')) before.remove_suffix(1);
+  drop_blanks();
+  const std::string_view schema = schema_of(name);
+  if (!before.ends_with('.')) return schema == kPublicSchema;
+  before.remove_suffix(1);
+  drop_blanks();
+  size_t begin = before.size();
+  if (before.ends_with('"')) {
+    begin = before.size() < 2 ? 0 : std::min(before.rfind('"', before.size() - 2), before.size());
+  } else {
+    const auto is_part = [](char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; };
+    while (begin > 0 && is_part(before[begin - 1])) --begin;
+  }
+  return read_written_name(before.substr(begin)) == schema;
 }
 
 // A table's foreign keys are pieces of their own, so that they may go with the table that they refer to.
@@ -85,15 +108,17 @@ void ProgramEdit::add_mentions(const std::string& word, std::vector<char>& users
 }
 
 bool ProgramEdit::mentions(std::string_view text, std::string_view name) {
-  const std::string written = written_name(name);
-  const std::string_view word = written.find("\"\"") == written.npos ? name : written;
+  const std::string written = written_name(bare_name(name));
+  const std::string_view word = written.find("\"\"") == written.npos ? bare_name(name) : written;
   const auto is_part = [](char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; };
   const auto same = [](char a, char b) { return ascii_lower(a) == ascii_lower(b); };
   for (auto at = text.begin();; ++at) {
     at = std::search(at, text.end(), word.begin(), word.end(), same);
     if (at == text.end()) return false;
     const auto end = at + static_cast<std::ptrdiff_t>(word.size());
-    if ((at == text.begin() || !is_part(at[-1])) && (end == text.end() || !is_part(*end))) return true;
+    if ((at == text.begin() || !is_part(at[-1])) && (end == text.end() || !is_part(*end)) &&
+        is_behind_its_schema(text.substr(0, static_cast<size_t>(at - text.begin())), name))
+      return true;
   }
 }
 

@@ -68,6 +68,9 @@ void SchemaEdit::notify(std::string line) {
 }
 
 std::unique_ptr<Program> SchemaEdit::create(const Definition& given) {
+  if (given.schema_change) return change_schema(given);
+  // An index lies where its table does.
+  if (!given.index) check_schema(given.name().text);
   if (given.enum_change) return change_enum(given);
   const bool is_there =
       program_.catalog.has_relation(given.name().text) || program_.find_view(given.name().text) != nullptr;
@@ -146,7 +149,7 @@ std::string SchemaEdit::with_names_of_keys(const std::string& text, const Progra
     if (!keys[i]->name.empty() || name == usual) continue;
     size_t line = 0;
     for (uint32_t n = 1; n < keys[i]->where.line; ++n) line = text.find('\n', line) + 1;
-    names[line + keys[i]->where.column - 1] = "CONSTRAINT " + written_name(name) + " ";
+    names[line + keys[i]->where.column - 1] = "CONSTRAINT " + written_name(bare_name(name)) + " ";
   }
   std::string named = text;
   for (auto name = names.rbegin(); name != names.rend(); ++name) named.insert(name->first, name->second);
@@ -171,8 +174,8 @@ std::unique_ptr<Program> SchemaEdit::with_list_of_rows(const Program& made, cons
   std::string list = table + "_rows";
   for (int number = 1; made.catalog.has_relation(list); ++number)
     list = fmt::format("{}_rows{}", table, number);
-  return with_definition(made,
-                         fmt::format("CREATE INDEX {} ON {} ()", written_name(list), written_name(table)));
+  return with_definition(
+      made, fmt::format("CREATE INDEX {} ON {} ()", written_name(bare_name(list)), written_name(table)));
 }
 
 const Definition& SchemaEdit::named(const Definition& given) {
@@ -183,7 +186,7 @@ const Definition& SchemaEdit::named(const Definition& given) {
 Definition SchemaEdit::renamed_index(const Definition& given, const std::string& name) {
   const syntax::Index& index = *given.index;
   std::string text = fmt::format("CREATE {}INDEX {} ON {} (", index.unique ? "UNIQUE " : "",
-                                 written_name(name), written_name(index.table.text));
+                                 written_name(bare_name(name)), written_name(index.table.text));
   for (size_t i = 0; i < index.columns.size(); ++i)
     text += (i == 0 ? "" : ", ") + written_name(index.columns[i].text);
   text += ")";
@@ -221,6 +224,7 @@ std::unique_ptr<Program> SchemaEdit::changed(Catalog catalog, Pieces pieces, con
     std::unique_ptr<Program> program =
         ProgramEdit::changed(std::move(catalog), std::move(pieces), binds, gone);
     program->views = program_.views;
+    program->schemas = program_.schemas;
     program->comments = program_.comments;
     return program;
   } catch (const SourceError& error) {

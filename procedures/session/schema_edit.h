@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/session/catalog_change.h"
 #include "procedures/session/program_edit.h"
@@ -24,6 +25,8 @@ inline constexpr const char* kDuplicateProcedure = "42723";
 inline constexpr const char* kOtherParameters = "42P13";
 inline constexpr const char* kNeededByOthers = "2BP01";
 }  // namespace sqlstate_of_catalog
+
+inline constexpr const char* kUndefinedSchema = "3F000";
 
 struct Refusal {
   StatementResult failure;
@@ -96,6 +99,16 @@ class SchemaEdit : private ProgramEdit {
   std::unique_ptr<Program> with_views_as_they_were(std::unique_ptr<Program> next);
 
   std::unique_ptr<Program> create(const syntax::Definition& given);
+
+  // Fails where the object's schema is none that something can be made in.
+  void check_schema(std::string_view object) const;
+  // Whether what the statement drops lies in a schema that there is not, and the statement lets it.
+  bool lacks_schema(std::string_view object);
+  std::unique_ptr<Program> with_sequences_moved(const TableDefinition& table, std::string_view schema);
+  std::unique_ptr<Program> change_schema(const syntax::Definition& made);
+  // With all that lies in it, where the statement says CASCADE.
+  std::unique_ptr<Program> drop_schema(const std::string& name);
+  std::unique_ptr<Program> without_schema(const std::string& name) const;
 
   std::unique_ptr<Program> change_enum(const syntax::Definition& made);
   // Fails if a procedure or a view names the type. `what` is what is done to it.

@@ -76,6 +76,12 @@ std::unique_ptr<Program> SchemaEdit::alter(const Definition& made) {
                   alteration.new_name.text);
   }
   if (table == nullptr) return rename_index(*index, alteration);
+  const std::string& new_name = alteration.new_name.text;
+  if (alteration.kind == AlterationKind::kRenameTo && schema_of(name) != schema_of(new_name)) {
+    check_schema(new_name);
+    if (std::unique_ptr<Program> moved = with_sequences_moved(*table, schema_of(new_name)))
+      return SchemaEdit(*moved, command_).alter(made);
+  }
   if (is_sequence(*table) && alteration.kind != AlterationKind::kRenameTo)
     refuse_change(sqlstate::kWrongObject, "\"{}\" is not a table", name);
   switch (alteration.kind) {
@@ -137,14 +143,14 @@ std::unique_ptr<Program> SchemaEdit::append(const Definition& made, const TableD
       notify(fmt::format("constraint \"{}\" is checked by each statement: none is deferred here", key.name));
     const IndexDefinition& last = catalog.index(changed.indexes.back());
     if (last.origin == IndexOrigin::kForeignKey && last.columns == key.columns &&
-        last.name != key.name + "_idx" && program_.catalog.find_index(last.name) == nullptr) {
+        bare_name(last.name) != key.name + "_idx" && program_.catalog.find_index(last.name) == nullptr) {
       // Its index would have another name once that of another table is gone: it is one of its own then.
       std::string columns;
       for (const ColumnId column : key.columns)
         columns += (columns.empty() ? "" : ", ") + written_name(changed.column(column).name);
       const std::unique_ptr<Program> indexed =
           SchemaEdit(program_, command_)
-              .create(parse(fmt::format("CREATE INDEX {} ON {} ({})", written_name(last.name),
+              .create(parse(fmt::format("CREATE INDEX {} ON {} ({})", written_name(bare_name(last.name)),
                                         written_name(table.name), columns))
                           .front());
       return SchemaEdit(*indexed, command_).append(made, *indexed->catalog.find_table(table.name));
@@ -153,10 +159,11 @@ std::unique_ptr<Program> SchemaEdit::append(const Definition& made, const TableD
   SourceText source = program_.source;
   if (adds_constraint(alteration)) {
     // A constraint keeps the name that it was given first, whatever others come and go.
-    source.add(parse(fmt::format("ALTER TABLE {} ADD CONSTRAINT {} {}", written_name(table.name),
-                                 written_name(added_constraint(alteration, catalog.table(id), catalog)),
-                                 alteration.constraint_text))
-                   .front());
+    source.add(
+        parse(fmt::format("ALTER TABLE {} ADD CONSTRAINT {} {}", written_name(table.name),
+                          written_name(bare_name(added_constraint(alteration, catalog.table(id), catalog))),
+                          alteration.constraint_text))
+            .front());
   } else {
     source.add(made);
   }
@@ -248,7 +255,7 @@ std::unique_ptr<Program> SchemaEdit::drop_column(const Definition& made, const T
   for (const IndexId id : table.indexes) {
     const IndexDefinition& index = program_.catalog.index(id);
     if (!has_it(index.columns) && !has_it(columns_of_predicate(index, program_.catalog))) continue;
-    if (index.origin == IndexOrigin::kConstraint) constraints.push_back(index.name);
+    if (index.origin == IndexOrigin::kConstraint) constraints.emplace_back(bare_name(index.name));
     if (index.origin == IndexOrigin::kIndex) indexes.push_back(index.name);
   }
   std::unique_ptr<Program> program;
@@ -295,7 +302,7 @@ std::unique_ptr<Program> SchemaEdit::drop_constraint(const Definition& made, con
   }
   if (std::ranges::find(table.foreign_keys, name, &ForeignKey::name) != table.foreign_keys.end())
     return drop_foreign_key(table.name, name);
-  const IndexDefinition* index = program_.catalog.find_index(name);
+  const IndexDefinition* index = program_.catalog.find_index(beside(table.name, name));
   if (index == nullptr || index->table != table.id) return append(made, table);
   return without_index(*index, made.alteration->cascades, [&](const Program& present) {
     SchemaEdit edit(present, command_);
@@ -415,7 +422,8 @@ std::unique_ptr<Program> SchemaEdit::rename_index(const IndexDefinition& index,
   const TableDefinition& table = program_.catalog.table(index.table);
   if (index.origin == IndexOrigin::kConstraint) {
     return append(parse(fmt::format("ALTER TABLE {} RENAME CONSTRAINT {} TO {}", written_name(table.name),
-                                    written_name(index.name), written_name(alteration.new_name.text)))
+                                    written_name(bare_name(index.name)),
+                                    written_name(bare_name(alteration.new_name.text))))
                       .front(),
                   table);
   }

@@ -25,6 +25,11 @@ std::unique_ptr<Program> SchemaEdit::comment() {
 Comment SchemaEdit::checked_comment(const syntax::Comment& written) const {
   const std::string& name = written.object.text;
   Comment comment{written.of, name, written.part.text, written.text};
+  if (written.of == CommentOf::kSchema) {
+    if (name != kPublicSchema && !program_.has_schema(name))
+      refuse_change(kUndefinedSchema, "schema \"{}\" does not exist", name);
+    return comment;
+  }
   if (written.of == CommentOf::kFunction || written.of == CommentOf::kProcedure ||
       written.of == CommentOf::kRoutine) {
     comment.of = named_routine(name).is_function ? CommentOf::kFunction : CommentOf::kProcedure;
@@ -72,20 +77,35 @@ void SchemaEdit::rename_comments(const Program& before, const syntax::Alteration
   if (!renames_relation && !renames_column && alteration.kind != AlterationKind::kRenameConstraint) return;
   const std::string& former = renames_relation ? name : alteration.changed.text;
   // A constraint and its index have one name.
-  const IndexDefinition* index = renames_column ? nullptr : before.catalog.find_index(former);
+  const std::string of_former = renames_relation ? name : beside(name, former);
+  const std::string present =
+      renames_relation ? alteration.new_name.text : beside(name, alteration.new_name.text);
+  const IndexDefinition* index = renames_column ? nullptr : before.catalog.find_index(of_former);
   const std::string of_index = index == nullptr ? "" : before.catalog.table(index->table).name;
   for (size_t i = 0; i < after.comments.size(); ++i) {
     const Comment& comment = after.comments[i];
     const bool is_routine = comment.of == CommentOf::kFunction || comment.of == CommentOf::kProcedure;
-    const bool is_of_index = index != nullptr && comment.of == CommentOf::kIndex && comment.object == former;
+    const bool is_of_index =
+        index != nullptr && comment.of == CommentOf::kIndex && comment.object == of_former;
     const bool is_of_key = index != nullptr && comment.of == CommentOf::kConstraint &&
-                           comment.object == of_index && comment.part == former;
+                           comment.object == of_index && comment.part == bare_name(of_former);
     const bool is_of_relation = renames_relation && !is_routine && comment.object == former;
     const bool is_of_part = !renames_relation && comment.object == name && comment.part == former &&
                             comment.of == (renames_column ? CommentOf::kColumn : CommentOf::kConstraint);
+    // An index goes to another schema with its table.
+    const IndexDefinition* moved = renames_relation && comment.of == CommentOf::kIndex
+                                       ? before.catalog.find_index(comment.object)
+                                       : nullptr;
+    if (moved != nullptr && schema_of(name) != schema_of(present) &&
+        before.catalog.table(moved->table).name == name) {
+      const std::string object = beside(present, bare_name(moved->name));
+      after.comments.change(i, [&](Comment& changed) { changed.object = object; });
+      continue;
+    }
     if (!is_of_index && !is_of_key && !is_of_relation && !is_of_part) continue;
+    const bool is_of_its_part = is_of_key || is_of_part;
     after.comments.change(i, [&](Comment& changed) {
-      (is_of_key || is_of_part ? changed.part : changed.object) = alteration.new_name.text;
+      (is_of_its_part ? changed.part : changed.object) = is_of_its_part ? bare_name(present) : present;
     });
   }
 }

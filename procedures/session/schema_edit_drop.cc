@@ -27,6 +27,7 @@ std::unique_ptr<Program> SchemaEdit::drop_all() {
     });
     const std::string name = next == names.end() ? names.front() : *next;
     names.erase(next == names.end() ? names.begin() : next);
+    if (lacks_schema(name)) continue;
     if (command_.if_exists && !exists(present, name)) {
       notify(command_.dropped == DefinitionKind::kProcedure
                  ? fmt::format("{} {}() does not exist, skipping", routine_word(), name)
@@ -53,6 +54,8 @@ std::unique_ptr<Program> SchemaEdit::drop_all() {
 
 bool SchemaEdit::exists(const Program& program, const std::string& name) const {
   switch (command_.dropped) {
+    case DefinitionKind::kSchema:
+      return name == kPublicSchema || is_system_schema(name) || program.has_schema(name);
     case DefinitionKind::kTable:
       return program.catalog.has_relation(name) || program.find_view(name) != nullptr;
     case DefinitionKind::kSequence:
@@ -71,6 +74,8 @@ bool SchemaEdit::exists(const Program& program, const std::string& name) const {
 
 std::string_view SchemaEdit::word_of(DefinitionKind kind) {
   switch (kind) {
+    case DefinitionKind::kSchema:
+      return "schema";
     case DefinitionKind::kTable:
       return "table";
     case DefinitionKind::kIndex:
@@ -89,6 +94,8 @@ std::string_view SchemaEdit::word_of(DefinitionKind kind) {
 
 std::unique_ptr<Program> SchemaEdit::drop(const std::string& name) {
   switch (command_.dropped) {
+    case DefinitionKind::kSchema:
+      return drop_schema(name);
     case DefinitionKind::kTable:
       return drop_table(name);
     case DefinitionKind::kIndex:
@@ -176,7 +183,7 @@ std::unique_ptr<Program> SchemaEdit::drop_foreign_key(const std::string& of, con
   pieces.erase(find_foreign_key(pieces, table, name));
   Catalog catalog = program_.catalog;
   catalog.drop_foreign_key(table.id, key.name);
-  if (const IndexDefinition* index = catalog.find_index(key.name + "_idx");
+  if (const IndexDefinition* index = catalog.find_index(beside(of, key.name + "_idx"));
       index != nullptr && index->origin == IndexOrigin::kForeignKey && index->table == table.id)
     catalog = catalog.without(index->id);
   return with_keys_indexed(changed(std::move(catalog), std::move(pieces), users), of);

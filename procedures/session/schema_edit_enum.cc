@@ -30,6 +30,7 @@ std::unique_ptr<Program> SchemaEdit::change_enum(const syntax::Definition& made)
   if (change.kind == EnumKind::kRename) {
     if (program_.find_view(change.new_name.text) != nullptr)
       refuse_change(sqlstate::kDuplicateObject, "type \"{}\" already exists", change.new_name.text);
+    check_schema(change.new_name.text);
     refuse_users(change.name.text, "rename");
   }
   if (change.kind == EnumKind::kRenameValue && type) refuse_stored_arrays(*type);

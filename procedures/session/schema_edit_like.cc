@@ -135,6 +135,7 @@ std::unique_ptr<Program> SchemaEdit::create_like(const syntax::Definition& given
                     "LIKE beside columns with defaults is not supported; set them by ALTER TABLE");
     }
     std::string type = column.type.base;
+    if (type.starts_with(kSchemaBegin)) type = written_name(type);
     for (size_t n = 0; n < column.type.modifiers.size(); ++n)
       type += fmt::format("{}{}", n == 0 ? "(" : ",", column.type.modifiers[n]);
     if (!column.type.modifiers.empty()) type += ")";

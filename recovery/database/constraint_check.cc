@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/parser/written_names.h"
 
 namespace mneme {
@@ -25,14 +26,14 @@ std::string rows_of(const TableDefinition& former, const TableDefinition& table,
                        to_string(column.type), written_name(column.name), rows, alias);
     is_query = true;
   }
-  return is_query ? rows : rows + " " + alias;
+  return is_query || alias == written_name(bare_name(table.name)) ? rows : rows + " " + alias;
 }
 
 // A query that finds a row which violates the check.
 std::string violating(const TableDefinition& former, const TableDefinition& table,
                       const CheckConstraint& check) {
   return fmt::format("SELECT 1 FROM {} WHERE NOT ({}) LIMIT 1",
-                     rows_of(former, table, written_name(table.name)), check.condition);
+                     rows_of(former, table, written_name(bare_name(table.name))), check.condition);
 }
 
 // A query that finds a row which refers to a key that is not there.
@@ -65,7 +66,8 @@ std::string repeated(const TableDefinition& former, const TableDefinition& table
     columns += (columns.empty() ? "" : ", ") + column;
   }
   return fmt::format("SELECT 1 FROM {} WHERE ({}){} GROUP BY {} HAVING count(*) > 1 LIMIT 1",
-                     rows_of(former, table, written_name(table.name)), index.predicate, given, columns);
+                     rows_of(former, table, written_name(bare_name(table.name))), index.predicate, given,
+                     columns);
 }
 
 }  // namespace

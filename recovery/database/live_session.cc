@@ -7,7 +7,10 @@
 #include "analyzer/replay_notes.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/schema/qualified_name.h"
+#include "procedures/catalog/system_catalog.h"
 #include "procedures/ir/source_error.h"
+#include "procedures/parser/parser.h"
 #include "procedures/values/numeric.h"
 #include "recovery/database/schema_change.h"
 
@@ -25,6 +28,19 @@ bool is_alike(const BoundStatement& one, const BoundStatement& other) {
   };
   return std::ranges::equal(one.columns(), other.columns(), same_column) &&
          std::ranges::equal(one.parameters(), other.parameters(), same_kind);
+}
+
+// PostgreSQL says of a function or a type in a schema that there is not that there is no such schema.
+StatementResult with_missing_schema(StatementResult failure, const Program& program) {
+  const bool is_of_such =
+      failure.sqlstate == sqlstate::kUndefinedFunction || failure.sqlstate == sqlstate::kUndefinedObject;
+  const size_t name = failure.message.find(kSchemaBegin);
+  if (!is_of_such || name == std::string::npos) return failure;
+  const std::string schema(schema_of(std::string_view(failure.message).substr(name)));
+  if (schema == kNowhere || program.has_schema(schema)) return failure;
+  failure.sqlstate = "3F000";
+  failure.message = fmt::format("schema \"{}\" does not exist", schema);
+  return failure;
 }
 
 // Numbers of fewer digits after the point than their parameter's type has get the type's: another execution
@@ -116,9 +132,11 @@ void LiveSession::leave() {
 }
 
 StatementResult LiveSession::run(const std::string& text, StopRequest* stop) {
-  const ParsedStatement parsed = parse_statement(text);
+  ParsedStatement parsed = parse_statement(text);
+  // Each of its statements may mean what one before it has made.
   if (parsed.command && parsed.command->kind == syntax::Command::Kind::kDoChanges)
     return run_changes(*parsed.command->changes, stop);
+  parsed = with_schemas_of_client(std::move(parsed));
   if (parsed.command && parsed.command->changes_schema()) {
     if (is_read_only() && block() != SqlSession::Block::kFailed) {
       fail_block();
@@ -128,7 +146,7 @@ StatementResult LiveSession::run(const std::string& text, StopRequest* stop) {
     }
     const syntax::Definition* made = parsed.command->definition ? &*parsed.command->definition : nullptr;
     if (made != nullptr && made->table && made->table->query) return create_from_query(*parsed.command);
-    return change(*parsed.command, text);
+    return change(*parsed.command, parsed.command->text);
   }
   const Leave leave{*this};
   if (!enter()) return in_way();
@@ -142,22 +160,50 @@ StatementResult LiveSession::run(const std::string& text, StopRequest* stop) {
   return result;
 }
 
-StatementResult LiveSession::bind(PreparedStatement& statement) {
-  if (statement.bound_ != nullptr && statement.version_ == version_) return {};
-  if (block() == SqlSession::Block::kFailed) return session_->in_failed_block();
+ParsedStatement LiveSession::with_schemas_of_client(ParsedStatement parsed) {
+  if (!parsed.command || client_ == nullptr) return parsed;
+  const bool was_inside = is_inside_;
+  if (!was_inside && working_.schema_latch().enter(worker_) != SchemaLatch::Entered::kInside)
+    return {std::nullopt, in_way()};
+  std::string text;
   try {
-    auto bound = std::make_unique<BoundStatement>(working_.program(), statement.command_, statement.given_,
-                                                  statement.session_);
+    const Program& program = working_.program();
+    text = with_schemas(parsed.command->text, program, SystemCatalog(program, client_.get()).search_path());
+  } catch (const SourceError& error) {
+    parsed = {std::nullopt, failure_of(error)};
+  }
+  if (!was_inside) working_.schema_latch().leave(worker_);
+  return !parsed.command || text == parsed.command->text ? std::move(parsed) : parse_statement(text);
+}
+
+StatementResult LiveSession::bind(PreparedStatement& statement) {
+  const std::string_view setting = SystemCatalog::search_path_of(statement.session_.get());
+  if (statement.bound_ != nullptr && statement.version_ == version_ && statement.search_path_ == setting)
+    return {};
+  if (block() == SqlSession::Block::kFailed) return session_->in_failed_block();
+  std::string text = statement.command_->text;
+  try {
+    const Program& program = working_.program();
+    std::shared_ptr<const syntax::Command> command = statement.command_;
+    const SearchPath path = SystemCatalog(program, statement.session_.get()).search_path();
+    if (!path.is_usual() && !text.empty()) {
+      text = with_schemas(text, program, path);
+      if (text != command->text) command = std::make_shared<const syntax::Command>(parse_command(text));
+    }
+    auto bound =
+        std::make_unique<BoundStatement>(program, std::move(command), statement.given_, statement.session_);
     if (statement.bound_ != nullptr && !is_alike(*bound, *statement.bound_)) {
       session_->fail_block();
       return StatementResult::failure(sqlstate::kNotSupported, "cached plan must not change result type");
     }
     statement.bound_ = std::move(bound);
     statement.version_ = version_;
+    statement.search_path_ = setting;
     return {};
-  } catch (const SourceError& error) {
+  } catch (SourceError& error) {
     session_->fail_block();
-    return failure_of(error);
+    error.where = place_before(statement.command_->text, text, error.where);
+    return with_missing_schema(failure_of(error), working_.program());
   }
 }
 

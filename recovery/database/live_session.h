@@ -54,6 +54,7 @@ class PreparedStatement {
   std::shared_ptr<const SessionValues> session_;
   std::unique_ptr<BoundStatement> bound_;  // to the schema of `version_`
   uint64_t version_ = 0;
+  std::string search_path_;  // the client's, by which it was bound
 };
 
 // The procedures' machine code for the present schema. The caller is inside the schema's latch.
@@ -112,6 +113,9 @@ class LiveSession {
   // Whether a change of the schema in a block commits what the block has done; else it is refused behind
   // statements that change rows.
   void set_change_commits(bool commits) { change_commits_ = commits; }
+  // The client whose statements run() gets from here on: its search path says what names mean. nullptr: names
+  // without a schema are those of public.
+  void set_client(std::shared_ptr<const SessionValues> client) { client_ = std::move(client); }
   // For a statement that failed before it ran.
   void fail_block() {
     if (session_) session_->fail_block();
@@ -141,6 +145,8 @@ class LiveSession {
                                 std::span<const uint8_t> scales, ResultSink& rows, StopRequest* stop,
                                 uint32_t most_attempts);
   StatementResult bind(PreparedStatement& statement);
+  // The statement, of which no name depends on the client's search path.
+  ParsedStatement with_schemas_of_client(ParsedStatement parsed);
   void leave();
   struct Leave {  // also where an exception ends the statement
     LiveSession& session;
@@ -152,6 +158,7 @@ class LiveSession {
   const uint32_t change_threads_;
   const std::optional<std::chrono::milliseconds> lock_timeout_;
   const ProcedureCode code_;
+  std::shared_ptr<const SessionValues> client_;
   std::optional<bool> read_only_;
   bool change_commits_ = false;
   bool is_inside_ = false;

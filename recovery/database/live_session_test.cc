@@ -10,6 +10,7 @@
 #include <future>
 
 #include "engine/transaction/digest.h"
+#include "procedures/catalog/system_catalog.h"
 
 namespace mneme {
 namespace {
@@ -64,6 +65,46 @@ TEST_F(LiveSessionTest, AChangeWaitsForTheBlockOfAnother) {
   const StatementResult coins = second.run("SELECT coins FROM purse WHERE id = 1");
   ASSERT_EQ(coins.rows.size(), 1u);
   EXPECT_EQ(coins.rows[0][0], "12");
+}
+
+TEST_F(LiveSessionTest, APreparedStatementFollowsTheSearchPath) {
+  LiveSession session(*working_, WorkerId{0}, 1);
+  must(session, "CREATE SCHEMA other");
+  must(session, "CREATE TABLE other.purse (id INT PRIMARY KEY, coins INT NOT NULL)");
+  must(session, "INSERT INTO purse VALUES (1, 10)");
+  must(session, "INSERT INTO other.purse VALUES (1, 20)");
+  auto client = std::make_shared<SessionValues>();
+  const auto set_path = [&](std::string_view path) {
+    const SystemCatalog::Setting setting{"search_path", path};
+    SystemCatalog::set_settings(*client, {&setting, 1});
+  };
+  set_path("public");
+  PreparedStatement coins(
+      std::make_shared<const syntax::Command>(*parse_statement("SELECT coins FROM purse").command), {},
+      client);
+  class Number final : public ResultSink {
+   public:
+    void begin(std::span<const ResultColumn>) override {}
+    void add(std::span<const Argument> row) override { number = row[0].scalar.as_int(); }
+    int64_t number = 0;
+  };
+  const auto seen = [&] {
+    Number number;
+    const auto result = session.execute(coins, {}, {}, number);
+    return result && result->ok() ? number.number : -1;
+  };
+  EXPECT_EQ(seen(), 10);
+  set_path("other, public");
+  EXPECT_EQ(seen(), 20);
+  session.set_client(client);
+  must(session, "CREATE TABLE made (id INT PRIMARY KEY)");
+  set_path("public");
+  EXPECT_EQ(session.run("SELECT * FROM made").sqlstate, "42P01");
+  must(session, "SELECT * FROM other.made");
+  EXPECT_EQ(seen(), 10);
+  set_path("nothing");
+  EXPECT_EQ(session.run("CREATE TABLE more (id INT)").sqlstate, "3F000");
+  EXPECT_EQ(seen(), -1);
 }
 
 TEST_F(LiveSessionTest, AChangeThatIsRefusedStopsNobody) {

@@ -17,6 +17,7 @@
 
 #include "base/testing/test_refusal.h"
 #include "engine/checkpoint/online_checkpointer.h"
+#include "engine/schema/qualified_name.h"
 #include "engine/transaction/unlogged_writer.h"
 #include "procedures/session/session.h"
 #include "recovery/database/live_session.h"
@@ -326,6 +327,47 @@ TEST_P(SchemaChangeTest, EachSchemeFollowsColumnsOfArrays) {
   for (size_t i = 0; i < expected.size(); ++i) {
     for (size_t c = 0; c < expected[i].size(); ++c) EXPECT_EQ(all.rows[i][c], expected[i][c]) << i;
   }
+}
+
+TEST_P(SchemaChangeTest, EachSchemeFollowsObjectsOfSeveralSchemas) {
+  Digest left{};
+  uint64_t changes = 0;
+  {
+    WorkingDatabase working = create();
+    const auto must = [&](const std::string& text) {
+      must_change(working, text);
+      ++changes;
+    };
+    for (const std::string schema : {"one", "two"}) {
+      must("CREATE SCHEMA " + schema);
+      must("CREATE TABLE " + schema + ".extra (id INT PRIMARY KEY, amount INT NOT NULL)");
+      must("CREATE INDEX by_amount ON " + schema + ".extra (amount)");
+      must("CREATE PROCEDURE " + schema +
+           ".put_extra(p_id INT, p_amount INT) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM " + schema +
+           ".extra WHERE id = p_id OR amount = p_amount; INSERT INTO " + schema +
+           ".extra (id, amount) VALUES (p_id, p_amount); END $$");
+    }
+    calls(working, 1);
+    must("ALTER TABLE one.extra ADD COLUMN more INT DEFAULT 5");
+    must("DROP PROCEDURE two.put_extra");
+    calls(working, 2);
+    must("ALTER TABLE two.extra SET SCHEMA public");
+    must("DROP SCHEMA two CASCADE");
+    must("CREATE SCHEMA two");
+    must("CREATE TABLE two.extra (id INT PRIMARY KEY)");
+    must("DROP INDEX one.by_amount");
+    calls(working, 3);
+    left = digest_of(working.database(), 2);
+  }
+  expect_recovered(left, changes);
+  Result<OpenedDatabase> opened = open_for_work(directory_, {}, {});
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  const Catalog& catalog = opened->working.program().catalog;
+  EXPECT_NE(catalog.find_table("extra"), nullptr);
+  EXPECT_EQ(catalog.find_table(qualified_name("one", "extra"))->columns.size(), 3U);
+  EXPECT_EQ(catalog.find_table(qualified_name("two", "extra"))->columns.size(), 1U);
+  EXPECT_NE(catalog.find_index("by_amount"), nullptr);
+  EXPECT_EQ(catalog.find_index(qualified_name("one", "by_amount")), nullptr);
 }
 
 TEST_P(SchemaChangeTest, WhatIsRefusedChangesNothing) {

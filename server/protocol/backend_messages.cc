@@ -46,7 +46,7 @@ void write_report(const Report& report, MessageWriter& out) {
   if (report.position != 0) field('P', std::to_string(report.position));
   if (!report.context.empty()) field('W', report.context);
   if (!report.table.empty()) {
-    field('s', "public");
+    field('s', report.schema);
     field('t', report.table);
   }
   if (!report.column.empty()) field('c', report.column);

@@ -22,6 +22,7 @@ struct Report {
   std::string_view detail{};
   std::string_view hint{};
   std::string_view context{};
+  std::string_view schema = "public";  // the table's
   std::string_view table{};
   std::string_view column{};
   std::string_view constraint{};

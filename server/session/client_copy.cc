@@ -177,7 +177,7 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& given, bool
   const std::string list = statement.columns.empty() ? "*" : column_list(statement);
   const auto probe = command_of(fmt::format("SELECT {} FROM {}", list, statement.table), failure);
   if (!probe) return {Done::kYes, std::move(failure)};
-  PreparedStatement columns(*probe, {});
+  PreparedStatement columns(*probe, {}, values_);
   std::optional<StatementResult> prepared = seat_.session().prepare(columns);
   if (!prepared) return {Done::kRetry};
   if (!prepared->ok()) return {Done::kYes, without_place(*std::move(prepared))};
@@ -193,7 +193,7 @@ ClientSession::Ran ClientSession::begin_copy_in(const CopyStatement& given, bool
   if (!insert) return {Done::kYes, std::move(failure)};
   CopyIn copy{.statement = statement,
               .reader = CopyReader(statement),
-              .insert = std::make_unique<PreparedStatement>(*insert, std::vector<Type>()),
+              .insert = std::make_unique<PreparedStatement>(*insert, std::vector<Type>(), values_),
               .width = width,
               .column_names = std::move(column_names)};
   prepared = seat_.session().prepare(*copy.insert);

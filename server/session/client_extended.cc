@@ -139,11 +139,15 @@ ClientSession::Done ClientSession::parse(ByteSpan body) {
                                        fmt::format("prepared statement \"{}\" already exists", name));
   }
   Query::Part part = parts.empty() ? Query::Part() : parts[0];
-  if (!voids.empty() && !Tokens(part.text).take_word("call")) {
+  if (!Tokens(part.text).take_word("call")) {
     for (const int number : voids) {
       // It is NULL, of whatever type, and nothing looks at it.
       if (blank_argument(part.text, number))
         given[number - 1] = {.kind = TypeKind::kVarchar, .is_text = true};
+    }
+    // Each element of a numeric[] has digits of its own; a procedure's has those of the parameter.
+    for (Type& type : given) {
+      if (type.is_array && type.kind == TypeKind::kNumeric) type.kind = TypeKind::kDecimal;
     }
   }
   std::shared_ptr<Named> named;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/parser/statement_splitter.h"
 #include "procedures/values/run_errors.h"
 #include "procedures/values/type_oids.h"
@@ -192,14 +193,19 @@ void ClientSession::report(const StatementResult& failure, std::string_view text
   MessageWriter writer = out();
   const size_t mark = replies_.mark();
   const Violation violation = violation_of(failure.sqlstate, message);
+  const std::string shown = shown_names(message);
+  const std::string detail = shown_names(failure.detail);
+  const std::string shown_hint = shown_names(hint);
+  const std::string context = shown_names(failure.context);
   write_report({.sqlstate = failure.sqlstate,
-                .message = message,
-                .detail = failure.detail,
-                .hint = hint,
-                .context = failure.context,
-                .table = violation.table,
+                .message = shown,
+                .detail = detail,
+                .hint = shown_hint,
+                .context = context,
+                .schema = schema_of(violation.table.empty() ? violation.constraint : violation.table),
+                .table = bare_name(violation.table),
                 .column = violation.column,
-                .constraint = violation.constraint,
+                .constraint = bare_name(violation.constraint),
                 .routine = message == kChangedResult ? "RevalidateCachedQuery" : "",
                 .position = position_of(failure.where, text, offset)},
                writer);
@@ -220,6 +226,7 @@ Severity least_severity(std::string_view least) {
 std::string_view sqlstate_of_notice(std::string_view line) {
   if (!line.ends_with("already exists, skipping")) return "00000";
   if (line.starts_with("enum label ")) return "42710";
+  if (line.starts_with("schema ")) return "42P06";
   return line.starts_with("column ") ? "42701" : "42P07";
 }
 
@@ -233,7 +240,7 @@ void ClientSession::report_notices(const StatementResult& result) {
     if (severity < least_severity(least) && severity != Severity::kInfo) continue;
     write_report({.severity = severity,
                   .sqlstate = each.sqlstate,
-                  .message = each.message,
+                  .message = shown_names(each.message),
                   .detail = each.detail,
                   .hint = each.hint},
                  writer);
@@ -250,7 +257,8 @@ void ClientSession::report_notices(const StatementResult& result) {
   for (std::string_view rest = least == "warning" ? std::string_view() : result.notice; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
-    write_report({.severity = Severity::kNotice, .sqlstate = sqlstate_of_notice(line), .message = line},
+    const std::string shown = shown_names(line);
+    write_report({.severity = Severity::kNotice, .sqlstate = sqlstate_of_notice(line), .message = shown},
                  writer);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }

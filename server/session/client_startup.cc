@@ -31,7 +31,6 @@ std::shared_ptr<SessionValues> session_values(const std::string& user, const std
   values["current_database"] = values["current_catalog"] = {text, database};
   for (const char* name : {"current_user", "session_user", "current_role", "user"})
     values[name] = {text, user};
-  values["current_schema"] = {text, "public"};
   values["pg_backend_pid"] = {integer, std::to_string(id)};
   return std::make_shared<SessionValues>(std::move(values));
 }

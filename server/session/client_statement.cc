@@ -182,7 +182,7 @@ std::optional<SetStatement> read_set_config(Tokens tokens) {
 std::optional<IdleStatement> read_new_owner(Tokens tokens) {
   if (!tokens.take_word("alter")) return std::nullopt;
   std::string kind;
-  for (const char* const each : {"table", "sequence", "view", "function", "procedure", "type"}) {
+  for (const char* const each : {"table", "sequence", "view", "function", "procedure", "type", "schema"}) {
     if (kind.empty() && tokens.take_word(each)) kind = each;
   }
   if (kind.empty()) return std::nullopt;

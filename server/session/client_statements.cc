@@ -271,6 +271,7 @@ ClientSession::Ran ClientSession::change_schema(const ClientStatement& statement
   }
   if (!seat_.take()) return {Done::kRetry};
   seat_.session().set_read_only(settings_.is_read_only());
+  seat_.session().set_client(values_);
   seat_.session().set_change_commits(settings_.get(kChangeCommits) == "on");
   Ran changed{Done::kYes, seat_.session().run(statement.text)};
   replies_.saw(Lsn{host_.durable().value - 1});
