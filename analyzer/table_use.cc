@@ -41,12 +41,6 @@ std::set<ColumnId> named_columns(const Catalog& catalog, const Operation& operat
   return columns;
 }
 
-bool is_indexed(const Catalog& catalog, const TableDefinition& table, ColumnId column) {
-  return std::ranges::any_of(table.indexes, [&](IndexId index) {
-    return std::ranges::count(catalog.index(index).columns, column) > 0;
-  });
-}
-
 // Returns whether the type's values are whole multiples of one unit, in at most 8 bytes. Sums of such values,
 // truncated to the column's width, have the same bits in any order.
 bool counts_units(const Type& type) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "procedures/values/value_text.h"
 
@@ -47,19 +48,14 @@ Json TableView::changes() {
   Json changes = Json::array();
   for (uint32_t t = 0; t < database_.table_count(); ++t) {
     const IndexedTable& table = database_.table(TableId{t});
-    const size_t bytes = table.layout().image_bytes();
-    std::vector<std::vector<std::byte>>& images = seen_[t].images;
-    images.resize(std::max<size_t>(images.size(), table.rows().slot_end()));
+    std::vector<Json>& values_of_slots = seen_[t].values;
+    values_of_slots.resize(std::max<size_t>(values_of_slots.size(), table.rows().slot_end()));
     for (uint64_t slot = 0; slot < table.rows().slot_end(); ++slot) {
       const Row* const row = table.rows().at(slot);
       const bool is_live = row != nullptr && row->word().is_live();
-      std::vector<std::byte>& seen = images[slot];
-      if (!is_live && seen.empty()) continue;
-      if (is_live && !seen.empty() && std::memcmp(row->image(), seen.data(), bytes) == 0) continue;
-      Json before = seen.empty() ? Json() : values(TableId{t}, seen.data());
-      seen.clear();
-      if (is_live) seen.assign(row->image(), row->image() + bytes);
       Json after = is_live ? values(TableId{t}, row->image()) : Json();
+      if (after == values_of_slots[slot]) continue;
+      Json before = std::exchange(values_of_slots[slot], after);
       changes.push_back({{"table", table.definition().name},
                          {"slot", slot},
                          {"before", std::move(before)},

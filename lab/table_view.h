@@ -29,7 +29,7 @@ class TableView {
 
  private:
   struct SeenTable {
-    std::vector<std::vector<std::byte>> images;  // by slot; empty: no live row
+    std::vector<Json> values;  // by slot; null: no live row
   };
 
   Json values(TableId table, const std::byte* image) const;

@@ -440,7 +440,7 @@ class ReplayHarness {
       case TypeKind::kChar:
       case TypeKind::kVarchar: {
         const std::string_view text = kTexts[below(std::size(kTexts))];
-        return Value::of_text(text.substr(0, type.length));
+        return Value::of_text(type.length == 0 ? text : text.substr(0, type.length));
       }
       default:
         return Value::of_int(static_cast<int64_t>(1 + below(4)));

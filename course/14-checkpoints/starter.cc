@@ -61,6 +61,8 @@ void VersionKeeper::keep(WorkerId worker, Lsn boundary, const IndexedTable& tabl
   (void)successor;
 }
 
+void VersionKeeper::forget() {}
+
 void VersionKeeper::start() {}
 
 void VersionKeeper::fix(Lsn boundary) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -128,7 +129,7 @@ Result<void> OnlineCheckpointer::write_rows(Lsn boundary, CheckpointFile& file) 
   SlotRanges ranges(database_);
   std::vector<CheckpointRows> rows(options_.threads, CheckpointRows(database_, file));
   RETURN_IF_ERROR(run_on_threads(options_.threads, [&](uint32_t thread) {
-    Result<void> captured = capture_ranges(boundary, ranges, rows[thread]);
+    Result<void> captured = capture_ranges(boundary, ranges, rows[thread], thread);
     if (!captured) ranges.stop();
     return captured;
   }));
@@ -138,23 +139,25 @@ Result<void> OnlineCheckpointer::write_rows(Lsn boundary, CheckpointFile& file) 
   return {};
 }
 
-Result<void> OnlineCheckpointer::capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows) {
+Result<void> OnlineCheckpointer::capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows,
+                                                uint32_t thread) {
   size_t widest = 0;
   for (uint32_t i = 0; i < database_.table_count(); ++i)
     widest = std::max(widest, database_.table(TableId{i}).rows().image_bytes());
   std::vector<std::byte> image(widest);
   Pacer pacer(options_.share);
   while (const auto range = ranges.next()) {
-    RETURN_IF_ERROR(capture_range(boundary, *range, image.data(), rows, pacer));
+    RETURN_IF_ERROR(capture_range(boundary, *range, image.data(), rows, pacer, thread));
     observe(CheckpointStep::kCapturing);
   }
   return {};
 }
 
 Result<void> OnlineCheckpointer::capture_range(Lsn boundary, const SlotRange& range, std::byte* image,
-                                               CheckpointRows& rows, Pacer& pacer) {
+                                               CheckpointRows& rows, Pacer& pacer, uint32_t thread) {
   VersionKeeper& versions = database_.versions();
   const Table& table = database_.table(range.table).rows();
+  const bool has_long_texts = !database_.table(range.table).layout().long_columns().empty();
   for (uint64_t slot = range.begin; slot < range.end; ++slot) {
     if (slot % kRowsAtATime == 0) {
       if (given_up_.load(std::memory_order_relaxed)) return given_up();
@@ -163,7 +166,11 @@ Result<void> OnlineCheckpointer::capture_range(Lsn boundary, const SlotRange& ra
                         versions.waiting_bytes() > options_.most_waiting_bytes);
     }
     const Row* row = table.at(slot);
-    if (row == nullptr || !read_older(table, *row, boundary, image)) continue;
+    if (row == nullptr) continue;
+    // Until what the image points to has been copied.
+    std::optional<EpochManager::Reader> reader;
+    if (has_long_texts) reader.emplace(database_.epochs(), thread);
+    if (!read_older(table, *row, boundary, image)) continue;
     if (versions.claim(range.table, slot)) RETURN_IF_ERROR(rows.add(range.table, slot, image));
   }
   return {};

@@ -103,9 +103,9 @@ class OnlineCheckpointer {
   Result<Lsn> reserve();
   Result<std::unique_ptr<CheckpointFile>> capture(const Manifest& manifest, TakenCheckpoint& taken);
   Result<void> write_rows(Lsn boundary, CheckpointFile& file);
-  Result<void> capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows);
+  Result<void> capture_ranges(Lsn boundary, SlotRanges& ranges, CheckpointRows& rows, uint32_t thread);
   Result<void> capture_range(Lsn boundary, const SlotRange& range, std::byte* image, CheckpointRows& rows,
-                             class Pacer& pacer);
+                             class Pacer& pacer, uint32_t thread);
   Result<void> write_kept_meanwhile(CheckpointRows& rows);
   Result<void> write_kept(CheckpointRows& rows);
   // `manifest`, `noted`: the manifest that still names the previous checkpoint, with the new one's catalog.

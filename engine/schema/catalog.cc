@@ -3,10 +3,15 @@
 #include <algorithm>
 
 #include "engine/schema/index_key.h"
+#include "engine/schema/text_form.h"
 
 namespace mneme {
 
 namespace {
+
+// The bytes that an index has room for of a column without a length.
+constexpr uint32_t kIndexedTextBytes = 255;
+constexpr uint32_t kIndexedByteaBytes = 1002;
 
 uint32_t value_key_bytes(const Type& type) {
   switch (type.kind) {
@@ -28,7 +33,8 @@ uint32_t value_key_bytes(const Type& type) {
       return type.precision <= kNarrowNumericPrecision ? 8 : 16;
     case TypeKind::kChar:
     case TypeKind::kVarchar:
-      return type.length;
+      if (type.length > 0) return type.length;
+      return is_form(type, TextForm::kBytea) ? kIndexedByteaBytes : kIndexedTextBytes;
     case TypeKind::kDecimal:
       return 17;  // sign and magnitude, and 38 digits (key_codec.cc)
     case TypeKind::kInterval:
@@ -44,10 +50,8 @@ Result<void> check_column(const std::string& table, const Column& column) {
     return invalid_argument("column {}.{} cannot be of type {}: a column holds one value of a scalar type",
                             table, column.name, to_string(column.type));
   }
-  if (column.type.is_string() && column.type.length == 0) {
-    return invalid_argument("column {}.{} needs a bound on its length: rows have a fixed size", table,
-                            column.name);
-  }
+  if (column.type.kind == TypeKind::kChar && column.type.length == 0)
+    return invalid_argument("column {}.{} needs a length: char(n)", table, column.name);
   if (column.type.kind == TypeKind::kNumeric && column.type.precision == 0) {
     return invalid_argument("column {}.{} needs a precision: numeric(p,s) with p from 1 to {}", table,
                             column.name, kMaxNumericPrecision);
@@ -70,6 +74,27 @@ bool is_sequence(const TableDefinition& table) {
 
 uint32_t key_bytes(const Column& column) {
   return value_key_bytes(column.type) + (column.nullable ? 1 : 0);
+}
+
+bool is_indexed(const Catalog& catalog, const TableDefinition& table, ColumnId column) {
+  return std::ranges::any_of(table.indexes, [&](IndexId id) {
+    const std::vector<ColumnId>& columns = catalog.index(id).columns;
+    return std::ranges::find(columns, column) != columns.end();
+  });
+}
+
+bool is_long_text(const Catalog& catalog, const TableDefinition& table, ColumnId column) {
+  const Type& type = table.column(column).type;
+  if (type.kind != TypeKind::kVarchar) return false;
+  return type.length > kMostTextBytesInRow || (type.length == 0 && !is_indexed(catalog, table, column));
+}
+
+uint32_t text_room(const Catalog& catalog, const TableDefinition& table, ColumnId column) {
+  const Type& type = table.column(column).type;
+  if (!is_long_text(catalog, table, column)) return value_key_bytes(type);
+  if (type.length == 0) return kMostTextBytes;
+  // A character takes up to four bytes. A text's length counts bytes.
+  return type.is_text ? type.length : std::min(4 * uint32_t{type.length}, kMostTextBytes);
 }
 
 std::optional<ColumnId> TableDefinition::find_column(std::string_view column_name) const {
@@ -148,8 +173,14 @@ IndexId Catalog::append_index(std::string name, TableId table, std::vector<Colum
   index.unique = unique;
   index.origin = origin;
   const IndexId id = index.id;
+  // Texts that may lie elsewhere come into the rows.
+  const bool moves_texts = std::ranges::any_of(
+      index.columns, [&](ColumnId column) { return is_long_text(*this, this->table(table), column); });
   indexes_.push_back(std::move(index));
-  tables_.change(table.value, [&](TableDefinition& changed) { changed.indexes.push_back(id); });
+  tables_.change(table.value, [&](TableDefinition& changed) {
+    changed.indexes.push_back(id);
+    if (moves_texts) ++changed.times_remade;
+  });
   return id;
 }
 
@@ -263,9 +294,10 @@ Result<void> Catalog::set_nullable(TableId id, ColumnId column, bool nullable) {
   return check_keys(table(id));
 }
 
-Result<void> Catalog::set_type(TableId id, ColumnId column, const Type& type) {
+Result<void> Catalog::set_type(TableId id, ColumnId column, const Type& type, uint16_t assumed_length) {
   tables_.change(id.value, [&](TableDefinition& changed) {
     changed.columns[column.value].type = type;
+    changed.columns[column.value].assumed_length = assumed_length;
     ++changed.times_remade;
   });
   const TableDefinition& changed = table(id);
@@ -411,6 +443,21 @@ Catalog Catalog::without(std::optional<TableId> gone, const std::vector<IndexId>
     TableDefinition table = former;
     table.id = number_of(former.id);
     table.indexes.clear();
+    std::vector<ColumnId> kept;  // in an index that stays
+    for (const IndexId index : former.indexes) {
+      if (!indexes[index.value].valid()) continue;
+      const std::vector<ColumnId>& columns = indexes_[index.value].columns;
+      kept.insert(kept.end(), columns.begin(), columns.end());
+    }
+    // Texts of a column that no index has any more may lie elsewhere.
+    for (uint32_t c = 0; c < former.columns.size(); ++c) {
+      const Type& type = former.columns[c].type;
+      if (type.kind == TypeKind::kVarchar && type.length == 0 && is_indexed(*this, former, ColumnId{c}) &&
+          std::ranges::find(kept, ColumnId{c}) == kept.end()) {
+        ++table.times_remade;
+        break;
+      }
+    }
     for (const IndexId index : former.indexes) {
       if (indexes[index.value].valid()) table.indexes.push_back(indexes[index.value]);
     }

@@ -20,6 +20,7 @@
 #include "base/shared_list.h"
 #include "base/strong_id.h"
 #include "engine/schema/enum_types.h"
+#include "engine/schema/index_key.h"
 #include "engine/schema/type.h"
 #include "engine/schema/value.h"
 
@@ -45,6 +46,10 @@ struct Column {
   // What a column GENERATED ALWAYS AS (...) STORED is of the row's others, as SQL; empty: a plain column. For
   // the binder, as `initial` is: to the engine it is a column as any other.
   std::string generated = {};
+
+  // Of a string that was declared without a length: the one that databases of earlier versions gave it, and
+  // the catalog's hash has. Its type has it, too, where a key was declared with the table.
+  uint16_t assumed_length = 0;
 
   bool is_generated() const { return !generated.empty(); }
   bool operator==(const Column&) const = default;
@@ -141,6 +146,20 @@ bool is_sequence(const TableDefinition& table);
 // The bytes that a column takes in an index key (engine/schema/key_codec.h), its NULL byte included.
 uint32_t key_bytes(const Column& column);
 
+class Catalog;
+
+// Texts of columns that may be longer than this, which no key is, lie elsewhere (long_text.h).
+inline constexpr uint32_t kMostTextBytesInRow = 8 * kMaxKeyWords;
+// The most bytes of a text: so many that a record of the log has room for its row.
+inline constexpr uint32_t kMostTextBytes = 240 * 1024;
+
+// Whether an index has the column.
+bool is_indexed(const Catalog& catalog, const TableDefinition& table, ColumnId column);
+// Whether the column's texts may lie elsewhere, as those without a length may, where no index has the column.
+bool is_long_text(const Catalog& catalog, const TableDefinition& table, ColumnId column);
+// How many bytes of text the column, a string, has room for.
+uint32_t text_room(const Catalog& catalog, const TableDefinition& table, ColumnId column);
+
 class Catalog {
  public:
   // Names are lower case. The primary key's columns become NOT NULL; no columns: no primary key. An empty
@@ -172,7 +191,7 @@ class Catalog {
   void set_predicate(IndexId index, std::string predicate, bool unique_in_part);
   // The rows are laid out anew. Both fail where a key would be too wide.
   Result<void> set_nullable(TableId table, ColumnId column, bool nullable);
-  Result<void> set_type(TableId table, ColumnId column, const Type& type);
+  Result<void> set_type(TableId table, ColumnId column, const Type& type, uint16_t assumed_length = 0);
 
   // The caller has seen to it that the name is free, and rewrites what is SQL: defaults and conditions.
   void rename(TableId table, std::string name);

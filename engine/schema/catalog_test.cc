@@ -49,7 +49,7 @@ TEST(Catalog, RefusesWhatCannotBe) {
       {"t", {}, {}, "no columns"},
       {"t", {{"x", kIntType}, {"x", kIntType}}, {}, "declared twice"},
       {"t", {{"x", Type{.kind = TypeKind::kInt, .is_array = true}}}, {}, "int[]"},
-      {"t", {{"x", Type{.kind = TypeKind::kVarchar}}}, {}, "bound"},
+      {"t", {{"x", Type{.kind = TypeKind::kChar}}}, {}, "char(n)"},
       {"t", {{"x", Type{.kind = TypeKind::kNumeric}}}, {}, "precision"},
       {"t", {{"x", varchar(2000)}}, {ColumnId{0}}, "2000 bytes"},
       {"t", columns, {ColumnId{0}, ColumnId{0}}, "twice"},

@@ -40,8 +40,10 @@ bool ChangeCodec::decode_key(TableId table, ByteSpan columns, std::byte* image) 
   return key(table).decode(in, image);
 }
 
-bool ChangeCodec::decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const {
+bool ChangeCodec::decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image,
+                             ImageOwner owner) const {
   ByteReader in(columns);
+  // No long text is in a key.
   if (!key(table).decode(in, image)) return false;
   if (action == ChangeAction::kErase && !is_keyless(table)) return in.remaining() == 0;
   const size_t bits = holds_changed_bits(action) ? ColumnBits::bytes_for(rest(table).column_count()) : 0;
@@ -49,20 +51,21 @@ bool ChangeCodec::decode_row(TableId table, ChangeAction action, ByteSpan column
   if (in.bad()) return false;
   const bool is_decoded = action == ChangeAction::kPatch
                               ? rest(table).decode(
-                                    in, &changed, [](size_t) { return true; }, image)
-                              : rest(table).decode(in, image);
+                                    in, &changed, [](size_t) { return true; }, image, owner)
+                              : rest(table).decode(in, image, owner);
   return is_decoded && in.remaining() == 0;
 }
 
 bool ChangeCodec::decode_changed(TableId table, ChangeAction action, ByteSpan columns,
-                                 const ColumnBits* among, std::byte* image) const {
+                                 const ColumnBits* among, std::byte* image, ImageOwner owner) const {
   DCHECK(holds_changed_bits(action));
   ByteReader in(columns);
   key(table).skip(in);
   const ColumnBits changed(in.get_bytes(ColumnBits::bytes_for(rest(table).column_count())));
   if (in.bad()) return false;
   const auto is_wanted = [&](size_t c) { return changed.has(c) && (among == nullptr || among->has(c)); };
-  return rest(table).decode(in, action == ChangeAction::kPatch ? &changed : nullptr, is_wanted, image) &&
+  return rest(table).decode(in, action == ChangeAction::kPatch ? &changed : nullptr, is_wanted, image,
+                            owner) &&
          in.remaining() == 0;
 }
 

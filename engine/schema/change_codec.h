@@ -70,18 +70,19 @@ class ChangeCodec {
   const RowCodec& key(TableId table) const { return tables_[table.value].key; }
   const RowCodec& rest(TableId table) const { return tables_[table.value].rest; }
   std::span<const ColumnId> rest_columns(TableId table) const { return tables_[table.value].rest_columns; }
-  // The columns of a change (RowChange) into an image. False: they are none.
+  // The columns of a change (RowChange) into an image. False: they are none. Long texts as RowCodec has them.
   // Its primary key, whatever the action.
   bool decode_key(TableId table, ByteSpan columns, std::byte* image) const;
   // All that it holds: but for a patch or an erased row that has a key, the whole row.
-  bool decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image) const;
+  bool decode_row(TableId table, ChangeAction action, ByteSpan columns, std::byte* image,
+                  ImageOwner owner = ImageOwner::kNone) const;
   // Decodes the changed columns of an update or a patch; no other columns of the image are touched. `among`,
   // where given, leaves out all columns of rest() that it has no bit for.
   bool decode_changed(TableId table, ChangeAction action, ByteSpan columns, const ColumnBits* among,
-                      std::byte* image) const;
+                      std::byte* image, ImageOwner owner = ImageOwner::kNone) const;
   // Returns a bit for each column of rest() of an update or a patch; nullopt if the bytes are none.
   std::optional<ColumnBits> changed_columns(TableId table, ByteSpan columns) const;
-  // Returns the most bytes that one change can take.
+  // Returns the most bytes that one change can take, texts outside the image left out.
   size_t max_bytes(TableId table) const { return tables_[table.value].max_bytes; }
 
  private:

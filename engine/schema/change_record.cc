@@ -32,7 +32,11 @@ void ChangeRecord::put_count(uint32_t changes) {
 void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction action,
                        const RowLocation* location, const std::byte* image, const ColumnBits* changed) {
   DCHECK((action == ChangeAction::kUpdate || action == ChangeAction::kPatch) == (changed != nullptr));
-  std::byte* to = reserve(codec.max_bytes(table));
+  const bool has_rest = action != ChangeAction::kErase || codec.is_keyless(table);
+  const size_t long_bytes = action == ChangeAction::kPatch ? codec.rest(table).long_bytes(image, *changed)
+                            : has_rest                     ? codec.rest(table).long_bytes(image)
+                                                           : 0;
+  std::byte* to = reserve(codec.max_bytes(table) + long_bytes);
   to = store_varint(to, kActions * table.value + static_cast<uint64_t>(action));
   if (location != nullptr) {
     to = store_varint(to, location->slot);
@@ -44,7 +48,7 @@ void ChangeRecord::put(const ChangeCodec& codec, TableId table, ChangeAction act
   if (changed != nullptr) end = std::copy(changed->bytes().begin(), changed->bytes().end(), end);
   if (action == ChangeAction::kPatch)
     end = codec.rest(table).encode(image, *changed, end);
-  else if (action != ChangeAction::kErase || codec.is_keyless(table))
+  else if (has_rest)
     end = codec.rest(table).encode(image, end);
   const auto length = static_cast<size_t>(end - columns);
   const size_t more = varint_bytes(length) - 1;

@@ -102,7 +102,7 @@ struct Fixture {
                                {ColumnId{2}});
     if (!nullable) by_c = *catalog.add_index("by_c", table, {ColumnId{1}}, true);
     by_k_c = *catalog.add_index("by_k_c", table, {ColumnId{0}, ColumnId{1}}, false);
-    layout.emplace(catalog.table(table));
+    layout.emplace(catalog, catalog.table(table));
   }
 
   std::vector<std::byte> row(int64_t k, const Value& c, int64_t p) const {
@@ -253,7 +253,7 @@ TEST(KeyCodec, WithoutAPrimaryKeyTheSlotTellsEqualKeysApart) {
   const TableId table = *catalog.add_table("h", {{"a", {.kind = TypeKind::kSmallInt}, false}}, {});
   const IndexId by_a = *catalog.add_index("h_a", table, {ColumnId{0}}, false);
   const IndexId all = *catalog.add_index("h_all", table, {}, false);
-  const RowLayout layout(catalog.table(table));
+  const RowLayout layout(catalog, catalog.table(table));
   std::vector<std::byte> image(layout.image_bytes());
   layout.set(image.data(), ColumnId{0}, Value::of_int(-3));
 

@@ -47,7 +47,8 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
       break;
     case TypeKind::kChar:
     case TypeKind::kVarchar:
-      step.width = Width::kText;
+      step.width = place.is_long ? Width::kLongText : Width::kText;
+      has_long_texts_ |= place.is_long;
       break;
     case TypeKind::kDecimal:
       step.width = Width::k128;
@@ -57,7 +58,8 @@ void RowCodec::add(const RowLayout& layout, ColumnId column) {
       CHECK(false && "a column has a type");
   }
   // A string's place holds its length, too, in two bytes.
-  max_bytes_ += 1 + (step.width == Width::kText ? kMaxVarintBytes + place.bytes : 17);
+  max_bytes_ +=
+      1 + (step.width == Width::kText || step.width == Width::kLongText ? kMaxVarintBytes + place.bytes : 17);
   steps_.push_back(step);
 }
 
@@ -86,6 +88,12 @@ std::byte* RowCodec::encode(const Step& step, const std::byte* image, std::byte*
       std::memcpy(to, at, bytes);
       return to + bytes;
     }
+    case Width::kLongText: {
+      const std::string_view text = TextCell::get(at);
+      to = store_varint(to, text.size());
+      std::memcpy(to, text.data(), text.size());
+      return to + text.size();
+    }
     case Width::kText:
       break;
   }
@@ -110,22 +118,45 @@ std::byte* RowCodec::encode(const std::byte* image, const ColumnBits& columns, s
 
 void RowCodec::encode(const std::byte* image, ByteBuffer& out) const {
   const size_t begin = out.size();
-  out.resize(begin + max_bytes_);
+  out.resize(begin + max_bytes_ + long_bytes(image));
   out.resize(static_cast<size_t>(encode(image, out.data() + begin) - out.data()));
+}
+
+size_t RowCodec::long_bytes(const std::byte* image) const {
+  size_t bytes = 0;
+  if (!has_long_texts_) return bytes;
+  for (const Step& step : steps_) {
+    if (step.width == Width::kLongText) bytes += TextCell::get(image + step.offset).size();
+  }
+  return bytes;
+}
+
+size_t RowCodec::long_bytes(const std::byte* image, const ColumnBits& columns) const {
+  size_t bytes = 0;
+  if (!has_long_texts_) return bytes;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i].width == Width::kLongText && columns.has(i))
+      bytes += TextCell::get(image + steps_[i].offset).size();
+  }
+  return bytes;
 }
 
 namespace {
 
 // Step is RowCodec's own business: hence the templates.
 template <typename Step>
-bool decode_step(const Step& step, ByteReader& in, std::byte* image) {
+bool decode_step(const Step& step, ByteReader& in, std::byte* image, ImageOwner owner) {
   using Width = decltype(step.width);
+  std::byte* at = image + step.offset;
   if (step.null_flag >= 0) {
     const bool is_null = in.get<uint8_t>() != 0;
     image[step.null_flag] = std::byte{is_null};
-    if (is_null) return true;
+    if (is_null) {
+      if (step.width == Width::kLongText)
+        owner == ImageOwner::kRow ? TextCell::release(at) : TextCell::clear(at);
+      return true;
+    }
   }
-  std::byte* at = image + step.offset;
   switch (step.width) {
     case Width::k8:
       store(at, static_cast<uint8_t>(in.get_signed() != 0));
@@ -147,6 +178,16 @@ bool decode_step(const Step& step, ByteReader& in, std::byte* image) {
         store<uint64_t>(at + 16, digits);
       }
       break;
+    case Width::kLongText: {
+      const uint64_t length = in.get_varint();
+      if (length > kMostTextBytes) return false;
+      const std::byte* text = in.take(length);
+      if (text == nullptr) return false;
+      const std::string_view view(reinterpret_cast<const char*>(text), length);
+      if (owner == ImageOwner::kRow) return TextCell::replace(at, view);
+      TextCell::set(at, view);
+      break;
+    }
     case Width::kText: {
       const uint64_t length = in.get_varint();
       if (length + sizeof(uint16_t) > step.bytes || length > step.bytes) return false;
@@ -178,6 +219,7 @@ void skip_step(const Step& step, ByteReader& in) {
       in.take(step.is_raw ? 17 : 16);
       break;
     case Width::kText:
+    case Width::kLongText:
       in.take(in.get_varint());
       break;
   }
@@ -185,10 +227,10 @@ void skip_step(const Step& step, ByteReader& in) {
 
 }  // namespace
 
-bool RowCodec::decode(ByteReader& in, std::byte* image) const {
+bool RowCodec::decode(ByteReader& in, std::byte* image, ImageOwner owner) const {
   ByteReader cursor = in;
   for (const Step& step : steps_) {
-    if (!decode_step(step, cursor, image)) return false;
+    if (!decode_step(step, cursor, image, owner)) return false;
   }
   in = cursor;
   return !cursor.bad();
@@ -200,9 +242,9 @@ void RowCodec::skip(ByteReader& in) const {
   in = cursor;
 }
 
-bool RowCodec::decode(const Step& step, ByteReader& in, std::byte* image) {
+bool RowCodec::decode(const Step& step, ByteReader& in, std::byte* image, ImageOwner owner) {
   ByteReader cursor = in;
-  const bool is_decoded = decode_step(step, cursor, image);
+  const bool is_decoded = decode_step(step, cursor, image, owner);
   in = cursor;
   return is_decoded;
 }
@@ -214,12 +256,12 @@ void RowCodec::skip(const Step& step, ByteReader& in) {
 }
 
 bool RowCodec::decode(ByteReader& in, const ColumnBits* held, FunctionRef<bool(size_t column)> is_wanted,
-                      std::byte* image) const {
+                      std::byte* image, ImageOwner owner) const {
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (held != nullptr && !held->has(i)) continue;
     if (!is_wanted(i))
       skip(steps_[i], in);
-    else if (!decode(steps_[i], in, image))
+    else if (!decode(steps_[i], in, image, owner))
       return false;
   }
   return !in.bad();
@@ -231,6 +273,8 @@ bool RowCodec::differs(const Step& step, const std::byte* before, const std::byt
     if (was_null != (after[step.null_flag] != std::byte{0})) return true;
     if (was_null) return false;
   }
+  if (step.width == Width::kLongText)
+    return TextCell::get(before + step.offset) != TextCell::get(after + step.offset);
   size_t bytes = step.bytes;
   if (step.width == Width::kText) {
     const size_t length = load<uint16_t>(after + step.offset);

@@ -41,7 +41,7 @@ std::vector<Value> row_of(int64_t number, std::string_view text) {
 
 TEST(RowCodec, RowsComeOutAsTheyWentIn) {
   const TableDefinition table = every_kind();
-  const RowLayout layout(table);
+  const RowLayout layout(Catalog(), table);
   const RowCodec codec(layout);
   for (const int64_t number : {int64_t{0}, int64_t{-1}, int64_t{77}, std::numeric_limits<int64_t>::max()}) {
     for (size_t absent = 0; absent <= layout.column_count(); ++absent) {
@@ -74,14 +74,14 @@ TEST(RowCodec, AStringLongerThanItsColumnIsRefused) {
     if (c == 6) bytes.put_text("ten chars!");
   }
   ByteReader reader(bytes.span());
-  const RowLayout layout(table);
+  const RowLayout layout(Catalog(), table);
   std::vector<std::byte> image(layout.image_bytes());
   EXPECT_FALSE(RowCodec(layout).decode(reader, image.data()));
 }
 
 TEST(RowCodec, SomeColumnsInAnyOrderLeaveTheOthersAlone) {
   const TableDefinition table = every_kind();
-  const RowLayout layout(table);
+  const RowLayout layout(Catalog(), table);
   const std::array columns = {ColumnId{6}, ColumnId{1}, ColumnId{5}};
   const RowCodec codec(layout, columns);
   std::vector<std::byte> image(layout.image_bytes());
@@ -103,7 +103,7 @@ TEST(RowCodec, SomeColumnsInAnyOrderLeaveTheOthersAlone) {
 
 TEST(RowCodec, NoBytesMakeItLeaveTheImage) {
   const TableDefinition table = every_kind();
-  const RowLayout layout(table);
+  const RowLayout layout(Catalog(), table);
   const RowCodec codec(layout);
   std::vector<std::byte> valid(layout.image_bytes());
   const std::vector<Value> values = row_of(99, "text");

@@ -19,7 +19,8 @@ struct Shape {
   uint32_t alignment;
 };
 
-Shape shape_of(const Type& type) {
+// `room`: the bytes of a string that does not lie in a cell.
+Shape shape_of(const Type& type, uint32_t room) {
   switch (type.kind) {
     case TypeKind::kBoolean:
       return {1, 1};
@@ -41,7 +42,7 @@ Shape shape_of(const Type& type) {
       return {16, 8};
     case TypeKind::kChar:
     case TypeKind::kVarchar:
-      return {2u + type.length, 2};
+      return {2u + room, 2};
     case TypeKind::kDecimal:
       return {24, 8};  // the number, and how many digits are after its point
     case TypeKind::kNull:
@@ -99,6 +100,15 @@ StringPlaces place_strings(std::span<const uint32_t> bytes, uint32_t begin) {
   return best;
 }
 
+// Where cells begin behind `end`: on a part of their own, which each of them fills, where the row gets no
+// longer by that.
+uint32_t cells_begin(uint32_t end, uint32_t cells) {
+  const uint32_t aligned = (end + 7) / 8 * 8;
+  const uint32_t at_part = StringPlaces::next_part(aligned);
+  const auto stride = [&](uint32_t begin) { return row_stride(size_t{begin} + cells * TextCell::kBytes); };
+  return stride(at_part) == stride(aligned) ? at_part : aligned;
+}
+
 }  // namespace
 
 size_t row_stride(size_t image_bytes) {
@@ -107,21 +117,31 @@ size_t row_stride(size_t image_bytes) {
   return (lines - bytes) * 8 <= bytes ? lines : bytes;
 }
 
-RowLayout::RowLayout(const TableDefinition& table) : columns_(table.columns.size()) {
+RowLayout::RowLayout(const Catalog& catalog, const TableDefinition& table) : columns_(table.columns.size()) {
   uint32_t end = 0;
+  const auto shape = [&](uint32_t column) {
+    const Type& type = table.columns[column].type;
+    if (is_long_text(catalog, table, ColumnId{column})) return Shape{TextCell::kBytes, 8};
+    return shape_of(type, type.is_string() ? text_room(catalog, table, ColumnId{column}) : 0);
+  };
   const auto put_at = [&](uint32_t column, uint32_t offset) {
     const Type& type = table.columns[column].type;
-    columns_[column] = {offset, shape_of(type).bytes, -1, type.kind,
-                        type.kind == TypeKind::kNumeric && type.precision > kNarrowNumericPrecision};
-    end = offset + shape_of(type).bytes;
+    columns_[column] = {offset,
+                        shape(column).bytes,
+                        -1,
+                        type.kind,
+                        type.kind == TypeKind::kNumeric && type.precision > kNarrowNumericPrecision,
+                        false};
+    end = offset + shape(column).bytes;
   };
   // Wide alignments first, so that nothing is padded.
   std::vector<uint32_t> strings;
   for (const uint32_t alignment : {8u, 4u, 2u, 1u}) {
     for (uint32_t i = 0; i < columns_.size(); ++i) {
-      const Type& type = table.columns[i].type;
-      if (shape_of(type).alignment != alignment) continue;
-      if (type.is_string()) {
+      if (shape(i).alignment != alignment) continue;
+      if (is_long_text(catalog, table, ColumnId{i})) {
+        long_columns_.push_back(ColumnId{i});
+      } else if (table.columns[i].type.is_string()) {
         strings.push_back(i);
       } else {
         put_at(i, (end + alignment - 1) / alignment * alignment);
@@ -132,11 +152,16 @@ RowLayout::RowLayout(const TableDefinition& table) : columns_(table.columns.size
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (table.columns[i].nullable) null_flags[i] = end++;
   }
-  std::ranges::stable_sort(strings, {}, [&](uint32_t i) { return table.columns[i].type.length; });
+  std::ranges::stable_sort(strings, {}, [&](uint32_t i) { return shape(i).bytes; });
   std::vector<uint32_t> string_bytes;
-  for (const uint32_t i : strings) string_bytes.push_back(shape_of(table.columns[i].type).bytes);
+  for (const uint32_t i : strings) string_bytes.push_back(shape(i).bytes);
   const StringPlaces places = place_strings(string_bytes, end);
   for (size_t i = 0; i < strings.size(); ++i) put_at(strings[i], places.offsets[i]);
+  if (!long_columns_.empty()) end = cells_begin(end, static_cast<uint32_t>(long_columns_.size()));
+  for (const ColumnId column : long_columns_) {
+    put_at(column.value, end);
+    columns_[column.value].is_long = true;
+  }
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (table.columns[i].nullable) columns_[i].null_flag = static_cast<int32_t>(null_flags[i]);
   }
@@ -182,6 +207,7 @@ Value RowLayout::get(const std::byte* image, ColumnId column) const {
       return Value::of_double(load<double>(at));
     case TypeKind::kChar:
     case TypeKind::kVarchar:
+      if (place.is_long) return Value::of_text(TextCell::get(at));
       return Value::of_text({reinterpret_cast<const char*>(at + 2), load<uint16_t>(at)});
     case TypeKind::kDecimal:
       return Value::of_decimal(load<int128>(at), load<uint8_t>(at + 16));
@@ -197,6 +223,7 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
   if (place.null_flag >= 0) image[place.null_flag] = std::byte{value.is_null()};
   if (value.is_null()) {
     DCHECK(place.null_flag >= 0);
+    if (place.is_long) TextCell::clear(image + place.offset);
     return;
   }
   std::byte* at = image + place.offset;
@@ -225,6 +252,7 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
     case TypeKind::kChar:
     case TypeKind::kVarchar: {
       const std::string_view text = value.as_text();
+      if (place.is_long) return TextCell::set(at, text);
       DCHECK(text.size() + 2 <= place.bytes);
       store(at, static_cast<uint16_t>(text.size()));
       // The text may come from this very place: a column set to itself. Empty text may have no place at all.
@@ -238,6 +266,70 @@ void RowLayout::set(std::byte* image, ColumnId column, const Value& value) const
       break;
   }
   CHECK(false && "a column has a type");
+}
+
+bool RowLayout::set_long(std::byte* row, const Place& place, const Value& value) {
+  std::byte* const cell = row + place.offset;
+  if (value.is_null()) {
+    DCHECK(place.null_flag >= 0);
+    TextCell::release(cell);
+  } else if (!TextCell::replace(cell, value.as_text())) {
+    return false;
+  }
+  if (place.null_flag >= 0) row[place.null_flag] = std::byte{value.is_null()};
+  return true;
+}
+
+bool RowLayout::copy_to_row(const std::byte* image, std::byte* row) const {
+  if (long_columns_.empty()) [[likely]] {
+    std::memcpy(row, image, image_bytes_);
+    return true;
+  }
+  // First all that may fail.
+  std::vector<LongText*> made(long_columns_.size(), nullptr);
+  for (size_t i = 0; i < made.size(); ++i) {
+    const std::byte* const from = cell(image, long_columns_[i]);
+    const char* const bytes = TextCell::outside(from);
+    if (bytes == nullptr || bytes == TextCell::outside(cell(row, long_columns_[i]))) continue;
+    made[i] = LongText::make(TextCell::get(from));
+    if (made[i] != nullptr) continue;
+    while (i-- > 0) {
+      if (made[i] != nullptr) made[i]->release();
+    }
+    return false;
+  }
+  for (const ColumnId column : long_columns_) {
+    const char* const former = TextCell::outside(cell(row, column));
+    if (former != nullptr && former != TextCell::outside(cell(image, column)))
+      LongText::of(former)->release();
+  }
+  std::memcpy(row, image, image_bytes_);
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (made[i] != nullptr) TextCell::point_to(cell(row, long_columns_[i]), made[i]->text());
+  }
+  return true;
+}
+
+bool RowLayout::own_texts(std::byte* row) const {
+  for (size_t i = 0; i < long_columns_.size(); ++i) {
+    std::byte* const at = cell(row, long_columns_[i]);
+    if (TextCell::outside(at) == nullptr || TextCell::own(at) != nullptr) continue;
+    for (size_t j = 0; j < long_columns_.size(); ++j) {
+      std::byte* const other = cell(row, long_columns_[j]);
+      if (j < i) TextCell::release(other);
+      TextCell::clear(other);
+    }
+    return false;
+  }
+  return true;
+}
+
+size_t RowLayout::long_bytes(const std::byte* image) const {
+  size_t bytes = 0;
+  for (const ColumnId column : long_columns_) {
+    if (TextCell::outside(cell(image, column)) != nullptr) bytes += TextCell::get(cell(image, column)).size();
+  }
+  return bytes;
 }
 
 }  // namespace mneme

@@ -61,7 +61,7 @@ bool equal(const Type& type, const Value& a, const Value& b) {
 TEST(RowLayout, ValuesComeBackAndColumnsShareNoByte) {
   const Catalog catalog = catalog_of_all_types();
   const TableDefinition& table = catalog.tables()[0];
-  const RowLayout layout(table);
+  const RowLayout layout(Catalog(), table);
   EXPECT_EQ(layout.image_bytes() % 8, 0u);
 
   for (uint32_t i = 0; i < table.columns.size(); ++i) {
@@ -87,7 +87,7 @@ TEST(RowLayout, ValuesComeBackAndColumnsShareNoByte) {
 TEST(RowLayout, StringsLieBehindAllElseTheShortestFirst) {
   const Catalog catalog = catalog_of_all_types();
   const TableDefinition& table = catalog.tables()[0];
-  const RowLayout layout(table);
+  const RowLayout layout(Catalog(), table);
   uint32_t fixed_end = 0;
   uint32_t strings_begin = ~uint32_t{0};
   for (uint32_t i = 0; i < table.columns.size(); ++i) {
@@ -119,7 +119,7 @@ TEST(RowLayout, AStringMovesOnToTheNextPartWhereTheRowGetsNoLonger) {
           {"s" + std::to_string(length), {.kind = TypeKind::kVarchar, .length = length}, false});
     Catalog catalog;
     CHECK(catalog.add_table("t", std::move(columns), {}).ok());
-    return RowLayout(catalog.tables()[0]);
+    return RowLayout(catalog, catalog.tables()[0]);
   };
   // 8 bytes of header, 8 of n, 2 + 40 of the first string; 2 + 56 of the second would reach into the next
   // line.
@@ -138,7 +138,7 @@ TEST(RowLayout, AStringMovesOnToTheNextPartWhereTheRowGetsNoLonger) {
 TEST(RowLayout, AStringMaySetItsOwnPlace) {
   Catalog catalog;
   ASSERT_TRUE(catalog.add_table("t", {{"s", {.kind = TypeKind::kVarchar, .length = 8}, false}}, {}).ok());
-  const RowLayout layout(catalog.tables()[0]);
+  const RowLayout layout(catalog, catalog.tables()[0]);
   std::vector<std::byte> image(layout.image_bytes());
   layout.set(image.data(), ColumnId{0}, Value::of_text("abcdef"));
   layout.set(image.data(), ColumnId{0},

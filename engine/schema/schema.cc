@@ -12,11 +12,17 @@ Schema::Schema(const Catalog& catalog, const Schema* former) : catalog_(catalog)
   const auto is_same_layout = [&](size_t i) {
     const auto& before = former->catalog_.tables().shared(i);
     const auto& now = catalog.tables().shared(i);
-    return before == now || before->columns == now->columns;
+    if (before == now) return true;
+    if (before->columns != now->columns) return false;
+    // An index takes a column's texts into the rows.
+    for (uint32_t c = 0; c < now->columns.size(); ++c) {
+      if (layouts_[i].place(ColumnId{c}).is_long != is_long_text(catalog, *now, ColumnId{c})) return false;
+    }
+    return true;
   };
   for (size_t i = 0; i < catalog.tables().size(); ++i) {
     if (i < layouts_.size() && is_same_layout(i)) continue;
-    layouts_.put(i, std::make_shared<const RowLayout>(catalog.tables()[i]));
+    layouts_.put(i, std::make_shared<const RowLayout>(catalog, catalog.tables()[i]));
   }
   // A key's codec refers to the layout.
   const auto is_same_codec = [&](size_t i) {

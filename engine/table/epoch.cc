@@ -7,7 +7,16 @@
 
 namespace mneme {
 
-EpochManager::EpochManager(uint32_t worker_count) : slots_(worker_count) {}
+EpochManager::EpochManager(uint32_t worker_count) : slots_(worker_count + kReaders) {}
+
+EpochManager::Reader::Reader(EpochManager& epochs, size_t preferred)
+    : epochs_(epochs), place_(preferred % kReaders), lock_(epochs.readers_[place_]) {
+  epochs_.enter(epochs_.reader(place_));
+}
+
+EpochManager::Reader::~Reader() {
+  epochs_.leave(epochs_.reader(place_));
+}
 
 void EpochManager::enter(WorkerId worker) {
   std::atomic<uint64_t>& slot = *slots_[worker.value];
@@ -35,6 +44,16 @@ uint64_t EpochManager::oldest_running() {
 void Limbo::retire(void* object, Free free, void* context) {
   open_.push_back({object, free, context});
   ++size_;
+}
+
+void Limbo::free_all() {
+  const auto free_each = [](const std::vector<Retired>& objects) {
+    for (const Retired& retired : objects) retired.free(retired.context, retired.object);
+  };
+  for (; !sealed_.empty(); sealed_.pop()) free_each(sealed_.front().objects);
+  free_each(open_);
+  open_.clear();
+  size_ = 0;
 }
 
 void Limbo::collect() {

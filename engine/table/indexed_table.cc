@@ -56,12 +56,18 @@ void make_index(TableIndex& index, uint32_t suffix_words, HugePageSource& memory
       index.is_ordered ? make_btree_index(words, memory) : make_hash_index(words, codec_words, memory);
 }
 
+std::vector<uint32_t> text_cells(const RowLayout& layout) {
+  std::vector<uint32_t> cells;
+  for (const ColumnId column : layout.long_columns()) cells.push_back(layout.place(column).offset);
+  return cells;
+}
+
 }  // namespace
 
 IndexedTable::IndexedTable(const Schema& schema, TableId id, HugePageSource& memory)
     : shape_(schema, id),
       image_parts_(shape_.layout->all_parts()),
-      rows_(shape_.layout->image_bytes(), memory) {
+      rows_(shape_.layout->image_bytes(), memory, text_cells(*shape_.layout)) {
   for (TableIndex& index : shape_.indexes) make_index(index, shape_.suffix_words, memory);
   if (definition().primary_key) primary_ = &shape_.indexes.front();
 }

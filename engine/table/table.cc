@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "base/check.h"
+#include "engine/schema/long_text.h"
 #include "engine/schema/row_layout.h"
 
 namespace mneme {
@@ -17,8 +19,9 @@ size_t chunk_bytes_for(size_t stride, uint64_t run_slots, size_t header_bytes) {
 
 }  // namespace
 
-Table::Table(size_t image_bytes, HugePageSource& memory)
+Table::Table(size_t image_bytes, HugePageSource& memory, std::vector<uint32_t> text_cells)
     : image_bytes_(image_bytes),
+      text_cells_(std::move(text_cells)),
       stride_(row_stride(image_bytes)),
       chunk_bytes_(chunk_bytes_for(stride_, kRunSlots, kChunkHeaderBytes)),
       slots_in_chunk_((chunk_bytes_ - kChunkHeaderBytes) / stride_ / kRunSlots * kRunSlots),
@@ -28,6 +31,12 @@ Table::Table(size_t image_bytes, HugePageSource& memory)
 }
 
 Table::~Table() {
+  if (!text_cells_.empty()) {
+    const uint64_t end = std::max(slot_end(), restored_end());
+    for (uint64_t slot = 0; slot < end; ++slot) {
+      if (Row* row = at(slot)) release_texts(row);
+    }
+  }
   for (std::atomic<Group*>& group : groups_) {
     const std::unique_ptr<Group> owned(group.load(std::memory_order_relaxed));
     if (owned == nullptr) continue;
@@ -35,6 +44,10 @@ Table::~Table() {
       if (std::byte* memory = chunk.load(std::memory_order_relaxed)) memory_.release(memory);
     }
   }
+}
+
+void Table::release_texts(Row* row) const {
+  for (const uint32_t cell : text_cells_) TextCell::release(row->image() + cell);
 }
 
 Row* Table::allocate_again(SlotCache& cache) {
@@ -109,6 +122,7 @@ void Table::use_up_to(uint64_t slot) {
 }
 
 void Table::end_restoring(std::span<Row* const> free) {
+  for (Row* row : free) release_texts(row);
   std::lock_guard lock(mutex_);
   shared_.insert(shared_.end(), free.begin(), free.end());
   shared_count_.store(shared_.size(), std::memory_order_relaxed);

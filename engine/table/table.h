@@ -6,7 +6,9 @@
 //             The first is on small pages as long as it is rather empty (huge_pages.h).
 // NUMA        a run of slots that a thread takes lies in a chunk of the node that it runs on.
 // Invariants  slot numbers and row addresses never change; memory of a row stays a row of this table for
-//             ever. Where a log names rows by their slots, recovery gives them the same ones: restore().
+//             ever. Where a log names rows by their slots, recovery gives them the same ones: restore(). Each
+//             slot's text cells own what they point to (long_text.h), be it used or not: a slot gives its
+//             texts back when it is freed, or when another row is written into it.
 // Threads     allocate, free: any thread, each with a SlotCache of its own. A cache takes runs of 64 slots,
 //             which begin and end on cache lines, so threads that insert share none. at, slot_of, restore:
 //             any.
@@ -39,7 +41,8 @@ struct SlotCache {
 
 class Table {
  public:
-  Table(size_t image_bytes, HugePageSource& memory);
+  // `text_cells`: where they lie in an image.
+  Table(size_t image_bytes, HugePageSource& memory, std::vector<uint32_t> text_cells = {});
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
@@ -57,7 +60,11 @@ class Table {
   }
   // `row` is free by its word (whose last owner made it so), in no index, and no running transaction can hold
   // it.
-  void free(SlotCache& cache, Row* row) { cache.freed.push_back(row); }
+  void free(SlotCache& cache, Row* row) {
+    if (!text_cells_.empty()) [[unlikely]]
+      release_texts(row);
+    cache.freed.push_back(row);
+  }
   // Passes what is left in a cache on to others, when its thread is done.
   void give_back(SlotCache& cache);
 
@@ -119,9 +126,11 @@ class Table {
   bool add_chunk(uint32_t node);
   bool make_chunk(uint64_t index, uint32_t node);
   void raise_restored_end(uint64_t slot);
+  void release_texts(Row* row) const;
   void use_up_to(uint64_t slot);
 
   const size_t image_bytes_;
+  const std::vector<uint32_t> text_cells_;
   const size_t stride_;
   const size_t chunk_bytes_;
   const uint64_t slots_in_chunk_;

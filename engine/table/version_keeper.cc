@@ -54,13 +54,43 @@ void VersionKeeper::keep(WorkerId worker, Lsn boundary, const IndexedTable& tabl
   // While the boundary is not known, the bits are being made.
   if (boundary.value != kEverything && is_claimed(id, slot)) return;
   const KeptVersion kept{id, slot, version, successor, row->image()};
-  if (!(*lists_[worker.value])->append(kept, table.rows().image_bytes()))
-    lost_.store(true, std::memory_order_release);
+  // Before the drainer can see the image: it gives the texts back.
+  const RowLayout& layout = table.layout();
+  keep_texts(layout, row->image());
+  if ((*lists_[worker.value])->append(kept, table.rows().image_bytes())) return;
+  release_texts(layout, row->image());
+  lost_.store(true, std::memory_order_release);
+}
+
+void VersionKeeper::keep_texts(const RowLayout& layout, const std::byte* image) {
+  for (const ColumnId column : layout.long_columns()) {
+    const char* const bytes = TextCell::outside(layout.cell(image, column));
+    if (bytes == nullptr) continue;
+    LongText::of(bytes)->keep();
+    waiting_text_bytes_.fetch_add(LongText::of(bytes)->text().size(), std::memory_order_relaxed);
+  }
+}
+
+void VersionKeeper::release_texts(const RowLayout& layout, const std::byte* image) {
+  for (const ColumnId column : layout.long_columns()) {
+    const char* const bytes = TextCell::outside(layout.cell(image, column));
+    if (bytes == nullptr) continue;
+    waiting_text_bytes_.fetch_sub(LongText::of(bytes)->text().size(), std::memory_order_relaxed);
+    LongText::of(bytes)->release();
+  }
+}
+
+void VersionKeeper::forget() {
+  for (auto& list : lists_) {
+    (*list)->drain(
+        [&](const KeptVersion& kept) { release_texts(tables_[kept.table.value]->layout(), kept.image); });
+    (*list)->reset();
+  }
 }
 
 void VersionKeeper::start() {
   CHECK(boundary_.load(std::memory_order_relaxed) == kNothing);
-  for (auto& list : lists_) (*list)->reset();
+  forget();
   pool_.forget_peak();
   kept_images_ = kept_bytes_ = 0;
   lost_.store(false, std::memory_order_relaxed);
@@ -87,8 +117,10 @@ void VersionKeeper::drain(FunctionRef<void(const KeptVersion&)> visit) {
   for (auto& list : lists_) {
     (*list)->drain([&](const KeptVersion& kept) {
       ++kept_images_;
-      kept_bytes_ += tables_[kept.table.value]->rows().image_bytes();
+      const IndexedTable& table = *tables_[kept.table.value];
+      kept_bytes_ += table.rows().image_bytes() + table.layout().long_bytes(kept.image);
       if (kept.version < boundary && boundary < kept.successor && claim(kept.table, kept.slot)) visit(kept);
+      release_texts(table.layout(), kept.image);
     });
   }
 }

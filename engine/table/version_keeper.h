@@ -5,6 +5,7 @@
 //             captures -> drain() now and then, and once more behind its walk -> stop() worker: boundary(),
 //             after it has reserved its own LSN -> keep() for each row that it writes over and that is older
 //             than the boundary, under the row's lock, before its word is released
+// Texts       that lie outside a kept image have a reference more until it is drained (long_text.h).
 // Invariants  exactly one version of a slot is the one at C: the last one below C. The first to claim it, the
 //             walk or drain(), writes it, and no other does.
 // Threads     boundary, keep: the worker that is named, in a transaction. The rest: the checkpointer; claim()
@@ -48,10 +49,14 @@ namespace mneme {
 class VersionKeeper {
  public:
   VersionKeeper(uint32_t workers, std::span<const std::unique_ptr<IndexedTable>> tables);
+  ~VersionKeeper() { forget(); }
   VersionKeeper(const VersionKeeper&) = delete;
   VersionKeeper& operator=(const VersionKeeper&) = delete;
 
-  // The tables are others now. No checkpoint is taken. False: a row of theirs is too wide for this keeper.
+  // Drops what the last checkpoint has left. No checkpoint is taken, and no transaction runs.
+  void forget();
+  // The tables are others now, since forget(). No checkpoint is taken. False: a row of theirs is too wide for
+  // this keeper.
   bool follow(std::span<const std::unique_ptr<IndexedTable>> tables,
               std::span<const TableChanges::Changed> changed);
 
@@ -73,8 +78,10 @@ class VersionKeeper {
   void stop();
 
   bool lost() const { return lost_.load(std::memory_order_acquire); }
-  // That wait to be drained, in whole chunks; and the most since start().
-  size_t waiting_bytes() const { return pool_.bytes_in_use(); }
+  // That wait to be drained, in whole chunks, and the texts outside; and the most of chunks since start().
+  size_t waiting_bytes() const {
+    return pool_.bytes_in_use() + waiting_text_bytes_.load(std::memory_order_relaxed);
+  }
   size_t peak_bytes() const { return pool_.peak_bytes(); }
   // Drained since start(), of whatever version.
   uint64_t kept_images() const { return kept_images_; }
@@ -92,6 +99,8 @@ class VersionKeeper {
     std::unique_ptr<std::atomic<uint64_t>[]> words;
   };
   bool is_claimed(TableId table, uint64_t slot) const;
+  void keep_texts(const RowLayout& layout, const std::byte* image);
+  void release_texts(const RowLayout& layout, const std::byte* image);
 
   std::span<const std::unique_ptr<IndexedTable>> tables_;
   KeptChunkPool pool_;
@@ -104,6 +113,8 @@ class VersionKeeper {
   // transaction that installs something (acquire). A line of its own, which is only read while no checkpoint
   // begins or ends.
   alignas(kCacheLineBytes) std::atomic<uint64_t> boundary_{kNothing};
+  // Of kept images. Raised by workers, lowered by the drainer; it orders nothing.
+  std::atomic<size_t> waiting_text_bytes_{0};
   // Set by a worker before it releases the row's word (release), read by the checkpointer behind its walk
   // (acquire).
   std::atomic<bool> lost_{false};

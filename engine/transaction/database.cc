@@ -88,6 +88,7 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
   for (Part& part : parts_) {
     if (part.remade == nullptr) continue;
     const TableDefinition& definition = part.made->definition();
+    const Catalog& catalog = meaning_->catalog;
     const RowLayout& from = part.remade->layout();
     const RowLayout& to = part.made->layout();
     const Table& rows = part.remade->rows();
@@ -131,7 +132,16 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
             return;
           }
         }
-        to.set(copy->image(), ColumnId{c}, value);
+        if (!value.is_null() && definition.columns[c].type.is_string() &&
+            value.as_text().size() > text_room(catalog, definition, ColumnId{c})) {
+          copied.status = Copied::Status::kNoRoom;
+          copied.column = definition.columns[c].name;
+          return;
+        }
+        if (!to.set_in_row(copy->image(), ColumnId{c}, value)) {
+          copied.status = Copied::Status::kNoMemory;
+          return;
+        }
       }
       for (const ColumnId column : generated) {
         Value value;
@@ -144,7 +154,10 @@ Database::Prepared::Copied Database::Prepared::copy_rows(bool restores,
           copied.column = definition.column(column).name;
           return;
         }
-        to.set(copy->image(), column, value);
+        if (!to.set_in_row(copy->image(), column, value)) {
+          copied.status = Copied::Status::kNoMemory;
+          return;
+        }
       }
       copy->set_word(row->word());
     });
@@ -172,6 +185,7 @@ void Database::take(Prepared&& prepared) {
   if (log_ != nullptr) {
     for (const std::unique_ptr<Worker>& worker : workers_) worker->come_to_rest(*log_);
   }
+  versions_->forget();
   const Catalog& after = prepared.meaning_->catalog;
   std::vector<TableChanges::Changed> changed;
   TableChanges changes;
@@ -218,7 +232,11 @@ std::vector<Database::TableMemory> Database::memory_by_table() const {
     part.table = table->definition().id;
     part.chunk_bytes = rows.memory_bytes();
     const size_t row_bytes = table->layout().column_bytes();
-    rows.for_each_live(0, rows.slot_end(), [&](const Row*) { part.row_bytes += row_bytes; });
+    rows.for_each_live(0, rows.slot_end(), [&](const Row* row) {
+      const size_t long_bytes = table->layout().long_bytes(row->image());
+      part.row_bytes += row_bytes + long_bytes;
+      part.long_text_bytes += long_bytes;
+    });
     for (const TableIndex& index : table->indexes()) part.index_bytes.push_back(index.index->memory_bytes());
   }
   return memory;

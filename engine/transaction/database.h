@@ -81,9 +81,9 @@ class Database {
     // table lacks. Fails where one of them does, on a NULL in a column that is NOT NULL now, and for want of
     // memory.
     struct Copied {
-      enum class Status : uint8_t { kDone, kNull, kNoValue, kNoMemory } status = Status::kDone;
+      enum class Status : uint8_t { kDone, kNull, kNoValue, kNoRoom, kNoMemory } status = Status::kDone;
       std::string table{};
-      std::string column{};  // kNull
+      std::string column{};  // kNull, kNoRoom: an index has it, or its type is shorter than the value
     };
     struct Converted {
       const Type& from;
@@ -162,8 +162,10 @@ class Database {
   // A table's part of that. Walks all rows; the database is at rest.
   struct TableMemory {
     TableId table;
-    size_t row_bytes = 0;    // of the images of its live rows, each as wide as its columns can get
-    size_t chunk_bytes = 0;  // of its slots, free ones included
+    // Of the images of its live rows, each as wide as its columns can get, and their long texts.
+    size_t row_bytes = 0;
+    size_t long_text_bytes = 0;  // of that; they lie on the heap, outside of memory_bytes()
+    size_t chunk_bytes = 0;      // of its slots, free ones included
     std::vector<size_t> index_bytes;
   };
   std::vector<TableMemory> memory_by_table() const;

@@ -236,6 +236,7 @@ class Transaction final : public RowAccess {
   // `locked`: the written rows are locked, by us.
   bool validate(bool locked);
   void install(Lsn lsn);
+  void exchange_texts(const WriteEntry& write);
   // For a checkpoint that is being taken: what the written rows were, where they are older than `boundary`.
   void keep_versions(Lsn boundary, Lsn lsn);
   void note_stale_entries(const WriteEntry& write, Lsn lsn);

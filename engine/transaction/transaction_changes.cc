@@ -67,6 +67,9 @@ AccessStatus Transaction::insert_image(TableId id, std::byte* image) {
 }
 
 AccessStatus Transaction::insert_image(IndexedTable& table, std::byte* image, Row*& row) {
+  for (const ColumnId column : table.layout().long_columns()) {
+    if (!scratch_.own_text(table.layout(), image, column)) return AccessStatus::kOutOfMemory;
+  }
   WriteEntry* write = nullptr;
   Row* existing = nullptr;
   AccessStatus status = table.primary() != nullptr ? claim_key(table, image, write)
@@ -229,7 +232,11 @@ AccessStatus Transaction::update(TableId id, RowRef& ref, std::span<const Column
       std::memcpy(image + 8 * begin, write->image + 8 * begin, 8 * (end - begin));
     });
   }
-  for (const ColumnValue& change : changes) layout.set(image, change.column, change.value);
+  for (const ColumnValue& change : changes) {
+    layout.set(image, change.column, change.value);
+    if (layout.place(change.column).is_long && !scratch_.own_text(layout, image, change.column))
+      return AccessStatus::kOutOfMemory;
+  }
   write->dirty |= changed;
   if (keys_change) return update_keys(table, *write, image, ref);
   write->image = image;

@@ -235,8 +235,11 @@ void Transaction::install(Lsn lsn) {
   for (const WriteEntry& write : scratch_.writes) {
     // A tombstone keeps an image under which all its entries are found: those of a claimed row are its new
     // one's.
-    if (write.is_claimed || !write.is_erased)
+    if (write.is_claimed || !write.is_erased) {
+      if (!write.table->layout().long_columns().empty()) [[unlikely]]
+        exchange_texts(write);
       write.row->write(write.image, write.dirty, write.table->rows().image_words());
+    }
     write.row->set_word(write.is_erased ? RowWord::tombstone(lsn) : RowWord::live(lsn));
     if (write.is_erased) worker_.unlink_later(lsn, write.table, write.row);
   }
@@ -248,6 +251,20 @@ void Transaction::install(Lsn lsn) {
     if (std::ranges::equal(created.table->entry_key(*created.index, write.image, created.row).span(), key))
       continue;
     worker_.unlink_later(lsn, created.table, created.row, created.index, key);
+  }
+}
+
+// What the row's cells are about to own, and what they own no more.
+void Transaction::exchange_texts(const WriteEntry& write) {
+  const RowLayout& layout = write.table->layout();
+  for (const ColumnId column : layout.long_columns()) {
+    // Of a part that is written for another column's sake the cell is what it was, and may be there by half.
+    if (!write.dirty.covers(layout.parts(column))) continue;
+    const char* const former = TextCell::outside(layout.cell(write.row->image(), column));
+    const char* const next = TextCell::outside(layout.cell(write.image, column));
+    if (former == next) continue;
+    if (next != nullptr) LongText::of(next)->set_installed();
+    if (former != nullptr) worker_.retire(*LongText::of(former));
   }
 }
 

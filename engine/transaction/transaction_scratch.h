@@ -11,6 +11,7 @@
 
 #include "base/memory/arena.h"
 #include "engine/schema/change_codec.h"
+#include "engine/schema/long_text.h"
 #include "engine/table/indexed_table.h"
 #include "engine/transaction/pointer_map.h"
 #include "engine/transaction/prefetcher.h"
@@ -57,6 +58,8 @@ struct TransactionScratch {
   PointerMap node_of_word;
   Prefetcher prefetcher;
   ChangeRecord record;  // where rows are logged
+  // What the new images' cells point to, until rows own it.
+  std::vector<LongText*> texts;
 
   // Makes room for the notes on one more row and one more entry.
   void make_room() {
@@ -67,6 +70,14 @@ struct TransactionScratch {
   void make_room_for_entry() {
     make_room_in(created);
     make_room_in(created_words, kMaxKeyWords);
+  }
+  // Makes what the image borrows in this column, which lies in a cell, this transaction's. False: no memory.
+  bool own_text(const RowLayout& layout, std::byte* image, ColumnId column) {
+    if (TextCell::outside(layout.cell(image, column)) == nullptr) return true;
+    make_room_in(texts);
+    LongText* const text = TextCell::own(layout.cell(image, column));
+    if (text != nullptr) texts.push_back(text);
+    return text != nullptr;
   }
   // There is room for it.
   void add_created(const TableIndex& index, IndexedTable& table, Row* row, const IndexKey& key) {
@@ -86,6 +97,10 @@ struct TransactionScratch {
     changes.clear();
     write_of_row.clear();
     node_of_word.clear();
+    for (LongText* text : texts) {
+      if (!text->is_installed()) text->release();
+    }
+    texts.clear();
     arena.reset();
   }
 

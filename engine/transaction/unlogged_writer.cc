@@ -34,7 +34,12 @@ UnloggedWriter::UnloggedWriter(Database& database)
 UnloggedWriter::~UnloggedWriter() {
   (void)insert_waiting();
   for (uint32_t i = 0; i < slots_.size(); ++i) {
-    if (new_rows_[i] != nullptr) free_slot(TableId{i}, new_rows_[i]);
+    if (Row* row = new_rows_[i]; row != nullptr) {
+      // Somebody may have written into the image what it does not own.
+      const RowLayout& layout = database_.table(TableId{i}).layout();
+      for (const ColumnId column : layout.long_columns()) TextCell::clear(layout.cell(row->image(), column));
+      free_slot(TableId{i}, row);
+    }
     database_.table(TableId{i}).rows().give_back(slots_[i]);
   }
 }
@@ -127,6 +132,10 @@ Row* UnloggedWriter::take_new_row(TableId id, const std::byte* image) {
   if (row == nullptr) row = table.rows().allocate(slots_[id.value]);
   if (row == nullptr) return nullptr;
   if (image != row->image()) std::memcpy(row->image(), image, table.layout().image_bytes());
+  if (!table.layout().own_texts(row->image())) {
+    free_slot(id, row);
+    return nullptr;
+  }
   for (const TableIndex& index : table.indexes()) load_equals(index, row->image());
   row->set_word(RowWord::live(kCheckpointLsn));
   return row;
@@ -223,7 +232,9 @@ AccessStatus UnloggedWriter::update(TableId id, Row* row, std::span<const Column
     strings += kind == TypeKind::kChar || kind == TypeKind::kVarchar ? 1 : 0;
   }
   if (strings <= 1) {
-    for (const ColumnValue& change : changes) layout.set(row->image(), change.column, change.value);
+    for (const ColumnValue& change : changes) {
+      if (!layout.set_in_row(row->image(), change.column, change.value)) return AccessStatus::kOutOfMemory;
+    }
     return AccessStatus::kOk;
   }
   // One string may be another's new value, so all are put aside before any is written. (Not the whole image:
@@ -237,7 +248,9 @@ AccessStatus UnloggedWriter::update(TableId id, Row* row, std::span<const Column
                     ? Value::of_text(scratch_.copy(changes[i].value.as_text()))
                     : changes[i].value;
   }
-  for (size_t i = 0; i < changes.size(); ++i) layout.set(row->image(), changes[i].column, values[i]);
+  for (size_t i = 0; i < changes.size(); ++i) {
+    if (!layout.set_in_row(row->image(), changes[i].column, values[i])) return AccessStatus::kOutOfMemory;
+  }
   return AccessStatus::kOk;
 }
 
@@ -272,7 +285,11 @@ AccessStatus UnloggedWriter::update_keys(IndexedTable& table, Row* row,
     for (const TableIndex* index : changed) CHECK(link(table, *index, row) == AccessStatus::kOk);
     return status;
   }
-  return AccessStatus::kOk;
+  if (layout.long_columns().empty()) [[likely]]
+    return AccessStatus::kOk;
+  // The row borrows its new texts, and still owns the former ones.
+  set_image(old_image);
+  return layout.copy_to_row(new_image_.data(), row->image()) ? AccessStatus::kOk : AccessStatus::kOutOfMemory;
 }
 
 void UnloggedWriter::erase(TableId id, Row* row) {

@@ -10,6 +10,8 @@ namespace {
 
 // So many retired slots make a batch: a batch costs a look at every worker's epoch.
 constexpr size_t kLimboBatch = 64;
+// And so many bytes of texts.
+constexpr size_t kLimboTextBytes = size_t{1} << 20;
 // An insert reports them while it holds nodes, where an allocation must not fail: two for each level of a
 // tree that splits to its root.
 constexpr size_t kMostNodeChanges = 64;
@@ -35,7 +37,7 @@ RowLocks& Worker::claims(Database& database) {
 
 void Worker::come_to_rest(const CommitLog& log) {
   tidy(log, tombstones_.size() + stale_.size());
-  limbo_.collect();
+  collect();
   CHECK(untidy() == 0);
 }
 
@@ -68,13 +70,24 @@ void Worker::retire(const IndexedTable& table, Row* row) {
   limbo_.retire(row, free_slot, &slots_[table.definition().id.value]);
 }
 
+void Worker::retire(LongText& text) {
+  retired_text_bytes_ += text.text().size();
+  const auto release = [](void*, void* retired) { static_cast<LongText*>(retired)->release(); };
+  limbo_.retire(&text, release, nullptr);
+}
+
+void Worker::collect() {
+  limbo_.collect();
+  retired_text_bytes_ = 0;
+}
+
 void Worker::tidy(const CommitLog& log, size_t most) {
   if (!tombstones_.empty() || !stale_.empty()) {
     const Lsn durable = log.durable();
     unlink_durable_tombstones(durable, most);
     unlink_durable_entries(durable, most);
   }
-  if (limbo_.size() >= kLimboBatch) limbo_.collect();
+  if (limbo_.size() >= kLimboBatch || retired_text_bytes_ >= kLimboTextBytes) collect();
 }
 
 void Worker::unlink_durable_tombstones(Lsn durable, size_t most) {

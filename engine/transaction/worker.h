@@ -33,6 +33,8 @@ class Database;
 class Worker {
  public:
   Worker(WorkerId id, EpochManager& epochs, std::span<const std::unique_ptr<IndexedTable>> tables);
+  // The tables are still there.
+  ~Worker() { limbo_.free_all(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -69,6 +71,8 @@ class Worker {
   SlotCache& slots(const IndexedTable& table) { return slots_[table.definition().id.value].cache; }
   // Frees, once no transaction can hold it, a slot that was linked by this worker and no longer is.
   void retire(const IndexedTable& table, Row* row);
+  // Gives a text back, which no row has any more, once no transaction can hold it. There is room for it.
+  void retire(LongText& text);
   // Makes room for one more row, in the scratch and for its slot's retirement.
   void make_room() {
     scratch_.make_room();
@@ -87,6 +91,9 @@ class Worker {
     for (const WriteEntry& write : scratch_.writes) {
       if (write.is_claimed && !write.is_fresh) std::ranges::for_each(write.table->indexes(), count);
     }
+    size_t texts = 0;
+    for (const WriteEntry& write : scratch_.writes) texts += write.table->layout().long_columns().size();
+    if (texts > 0) limbo_.make_room(scratch_.writes.size() + texts);
     tombstones_.make_room(scratch_.writes.size());
     stale_.make_room(entries);
     stale_words_.make_room(words);
@@ -118,6 +125,7 @@ class Worker {
   };
 
   static void free_slot(void* slots, void* row);
+  void collect();
   // False: somebody else has the row just now.
   bool unlink(const Tombstone& tombstone);
   bool unlink(const StaleEntry& stale, const IndexKey& key);
@@ -127,6 +135,7 @@ class Worker {
   const WorkerId id_;
   EpochManager& epochs_;
   Limbo limbo_;
+  size_t retired_text_bytes_ = 0;  // since the limbo was looked through last
   std::vector<TableSlots> slots_;  // by table
   std::vector<InsertHint> hints_;  // by index
   // About in order of LSN: what could not be unlinked when its turn came is put off to the end.

@@ -34,8 +34,7 @@ void add_column(const syntax::Alteration& alteration, const TableDefinition& tab
     if (!sizes_a_column(check, columns)) checks.push_back(&check);
   }
   Column& column = columns[0];
-  if (column.type.kind == TypeKind::kVarchar && column.type.length == 0)
-    column.type.length = assumed_length(column.type, !added.unique.empty());
+  assume_length(column, !added.unique.empty());
   std::deque<std::string> strings;
   (void)initial_value(catalog, column, strings);
   if (const Result<ColumnId> made = catalog.add_column(id, column); !made)
@@ -215,11 +214,9 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
   syntax::ColumnDefinition definition{alteration.changed, alteration.type};
   Column changed = bind_column(definition, table.name, catalog);
   changed.initial = table.column(column).initial;
-  if (changed.type.kind == TypeKind::kVarchar && changed.type.length == 0) {
-    const auto in_key = [&](IndexId index) { return contains_column(catalog.index(index).columns, column); };
-    changed.type.length = assumed_length(changed.type, std::ranges::any_of(table.indexes, in_key));
-    if (former.is_string()) changed.type.length = std::max(changed.type.length, former.length);
-  }
+  assume_length(
+      changed, is_indexed(catalog, table, column),
+      former.is_string() ? std::max(former.length, table.column(column).assumed_length) : uint16_t{0});
   if (changed.type.kind == TypeKind::kInterval && former.kind != TypeKind::kInterval) {
     const bool in_key = std::ranges::any_of(
         table.indexes, [&](IndexId index) { return contains_column(catalog.index(index).columns, column); });
@@ -253,7 +250,7 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
                 to_string(changed.type));
     }
   }
-  if (const Result<void> made = catalog.set_type(id, column, changed.type); !made)
+  if (const Result<void> made = catalog.set_type(id, column, changed.type, changed.assumed_length); !made)
     refuse(alteration.changed.where, "{}", made.error().message);
   for (const CheckConstraint& check : catalog.table(id).checks) {
     if (contains_column(check.columns, column))

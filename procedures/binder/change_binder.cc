@@ -380,7 +380,7 @@ void ChangeBinder::add_detail(Statement& choice, const std::string& before,
   for (size_t i = 0; i < variables.size(); ++i) {
     if (i > 0) parts.push_back(constant(", "));
     const Type type = names_.type_of(variable_named(variables[i]));
-    const bool is_long = shows_nulls && type.is_string() && type.length > kMostShown;
+    const bool is_long = shows_nulls && type.is_string() && (type.length == 0 || type.length > kMostShown);
     ir::Expr value = printed(variables[i]);
     if (is_long) {
       std::vector<ir::Expr> shortened;

@@ -162,8 +162,6 @@ void ChangeParts::look_beside(FunctionRef<std::vector<ResultColumn>(const syntax
     for (const ResultColumn& column : columns_of(query)) {
       // Nothing can name the second of two columns of one name.
       if (std::ranges::find(table.columns, column.name, &ResultColumn::name) != table.columns.end()) continue;
-      if (column.type.is_array)
-        refuse_as(sqlstate::kNotSupported, name.where, "RETURNING beside a table of arrays is not supported");
       table.columns.push_back(column);
     }
   }

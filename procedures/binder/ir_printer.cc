@@ -301,8 +301,10 @@ std::string print_catalog(const Catalog& catalog) {
   for (const TableDefinition& table : catalog.tables()) {
     text += fmt::format("table {}\n", table.name);
     for (const Column& column : table.columns) {
-      text += fmt::format("  {} {}{}{}{}\n", column.name, to_string(column.type),
-                          column.type.is_text ? fmt::format("({})", column.type.length) : "",
+      Type type = column.type;
+      if (type.is_string() && type.length == 0) type.length = column.assumed_length;
+      text += fmt::format("  {} {}{}{}{}\n", column.name, to_string(type),
+                          type.is_text ? fmt::format("({})", type.length) : "",
                           column.nullable ? "" : " not null",
                           column.initial.empty() ? "" : " default " + column.initial);
       // A sequence that a column draws from is its own, as SERIAL's.

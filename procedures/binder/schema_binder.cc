@@ -48,6 +48,16 @@ Column bind_column(const syntax::ColumnDefinition& definition, const std::string
   return column;
 }
 
+void assume_length(Column& column, bool is_in_key, uint16_t least) {
+  if (column.type.kind != TypeKind::kVarchar || column.type.length != 0) return;
+  const uint16_t length = is_in_key                                ? kAssumedKeyLength
+                          : is_json(column.type)                   ? kAssumedJsonLength
+                          : is_form(column.type, TextForm::kBytea) ? kAssumedByteaLength
+                                                                   : kAssumedTextLength;
+  column.assumed_length = std::max(length, least);
+  if (is_in_key) column.type.length = column.assumed_length;
+}
+
 void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Column& column) {
   ir::Procedure procedure;
   std::deque<std::string> strings;
@@ -435,8 +445,7 @@ void bind_table(const syntax::Table& table, Catalog& catalog) {
     return (table.primary_key && names_it(*table.primary_key)) || std::ranges::any_of(table.unique, names_it);
   };
   for (Column& column : columns) {
-    if (column.type.kind == TypeKind::kVarchar && column.type.length == 0)
-      column.type.length = assumed_length(column.type, is_in_key(column.name));
+    assume_length(column, is_in_key(column.name));
   }
   std::vector<ColumnId> primary_key;
   if (table.primary_key) primary_key = bind_primary_key(table.primary_key->columns, columns);

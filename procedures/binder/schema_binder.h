@@ -7,29 +7,20 @@
 #include <deque>
 #include <string>
 
-#include "engine/schema/array_form.h"
 #include "engine/schema/catalog.h"
 #include "engine/schema/text_form.h"
 #include "procedures/parser/syntax.h"
 
 namespace mneme {
 
-// Rows and keys have a fixed size: so many characters a text, or a varchar without a length, has room for
-// where no CHECK (char_length(column) <= n) says otherwise; fewer in a key of the table's.
-inline constexpr uint16_t kAssumedTextLength = 255;
+// Keys have a fixed size: so many characters a text, or a varchar without a length, has room for in a key
+// that is declared with its table, where no CHECK (char_length(column) <= n) says otherwise.
 inline constexpr uint16_t kAssumedKeyLength = 64;
-// A json or jsonb, and a bytea of 500 bytes, which takes two characters a byte.
+// What databases of earlier versions gave columns without a length, a bytea two characters a byte. The
+// catalog's hash has it.
+inline constexpr uint16_t kAssumedTextLength = 255;
 inline constexpr uint16_t kAssumedJsonLength = 2000;
 inline constexpr uint16_t kAssumedByteaLength = 1002;
-inline constexpr uint16_t kAssumedArrayLength = 2000;
-// The length of a string that is declared without one.
-inline uint16_t assumed_length(const Type& type, bool is_in_key) {
-  if (is_array_form(type)) return kAssumedArrayLength;
-  if (is_in_key) return kAssumedKeyLength;
-  return is_json(type)                     ? kAssumedJsonLength
-         : is_form(type, TextForm::kBytea) ? kAssumedByteaLength
-                                           : kAssumedTextLength;
-}
 
 void bind_table(const syntax::Table& table, Catalog& catalog);
 // The name of the index, which PostgreSQL's rule gives where the statement doesn't.
@@ -61,6 +52,8 @@ inline constexpr const char* kDuplicateRelation = "42P07";
 // The column with its sequence, where it is SERIAL in `table`.
 Column bind_column(const syntax::ColumnDefinition& definition, const std::string& table,
                    const Catalog& catalog);
+// Notes what a string column without a length is taken to have, at least `least`; in a key it has that.
+void assume_length(Column& column, bool is_in_key, uint16_t least = 0);
 // A DEFAULT is a constant, the time of the statement, or a sequence's next number. It is bound here for its
 // faults, and again wherever an INSERT gives no value.
 void check_initial(const Catalog& catalog, const syntax::Expr& initial, const Column& column);

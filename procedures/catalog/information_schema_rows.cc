@@ -90,7 +90,8 @@ void list_column(const SystemCatalog& catalog, RowMaker& rows, const std::string
   rows.set("udt_catalog", database_name(catalog)).set("udt_schema", schema).set("udt_name", name);
   rows.set("data_type", data_type(column.type)).set("dtd_identifier", std::to_string(number));
   const bool is_string = column.type.is_string() && !is_array_form(column.type);
-  if (is_string && !column.type.is_text) {
+  const bool has_length = column.type.length > 0 && column.assumed_length == 0;
+  if (is_string && !column.type.is_text && has_length) {
     rows.set("character_maximum_length", int64_t{column.type.length});
     rows.set("character_octet_length", int64_t{column.type.length} * 4);
   } else if (is_string && form_name(column.type) == nullptr) {

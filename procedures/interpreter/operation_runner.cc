@@ -194,8 +194,9 @@ void OperationRunner::sort_rows(const Operation& operation, const Cut& cut, Resu
 
 bool OperationRunner::check_column(const Operation& operation, ColumnId column, const Value& value) {
   const TableId table = operation.access[0].table;
-  const Column& definition = state_.schema.catalog().table(table).column(column);
-  if (lacks_room(definition.type, value)) {
+  const Catalog& catalog = state_.schema.catalog();
+  const Column& definition = catalog.table(table).column(column);
+  if (lacks_room(catalog, catalog.table(table), column, value)) {
     (void)fail_no_room(state_.schema, table, column, value.as_text(), state_.arena, state_.context.error);
     return state_.raise(operation.where);
   }

@@ -49,7 +49,7 @@ const char* stored_type(const RowLayout::Place& place) {
       return "double";
     case TypeKind::kChar:
     case TypeKind::kVarchar:
-      return "std::string_view";
+      return place.is_long ? "LongString" : "std::string_view";
     default:
       return "int64_t";
   }

@@ -113,7 +113,11 @@ bool LookupWalk::is_peekable(const Operation& operation, const Expr& expr, uint3
       const Knowledge& known = known_[e.variable.value];
       peekable &= known.state == State::kKnown && known.round <= round + 1;
     }
-    if (e.kind != ExprKind::kColumn || of_old_row) return;
+    if (e.kind != ExprKind::kColumn) return;
+    // What a cell points to may be gone: the row is looked at without a version.
+    const RowLayout& layout = scope_.schema.layout(operation.access[0].table);
+    peekable = peekable && !layout.place(e.column).is_long;
+    if (of_old_row) return;
     for (const ir::Assignment& assignment : operation.assignments) {
       if (assignment.column == e.column)
         peekable = peekable && is_peekable(operation, assignment.value, round, /*of_old_row=*/true);

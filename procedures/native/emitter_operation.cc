@@ -241,13 +241,16 @@ void OperationEmitter::locate(const Statement& statement, const std::string& ite
 // Emits the check that a string fits into its column, unless its type or its constant value proves that.
 void OperationEmitter::check_room(const Operation& operation, ColumnId id, const ir::Expr& expr,
                                   const Operand& value) {
-  const Type& type = scope_.schema.catalog().table(operation.access[0].table).column(id).type;
-  if (!type.is_string() || value.is_null()) return;
+  const TableDefinition& table = scope_.schema.catalog().table(operation.access[0].table);
+  if (!table.column(id).type.is_string() || value.is_null()) return;
+  const uint32_t room = text_room(scope_.schema.catalog(), table, id);
   const bool is_constant = expr.kind == ir::ExprKind::kConstant;
-  if (is_constant && expr.constant.as_text().size() <= type.length) return;
+  if (is_constant && expr.constant.as_text().size() <= room) return;
   const bool is_column = expr.kind == ir::ExprKind::kColumn;
-  if (is_column && expr.type.is_string() && expr.type.length != 0 && expr.type.length <= type.length) return;
-  const std::string size = fmt::format("{}.size() > {}", value.value, type.length);
+  if (is_column && expr.type.is_string() && expr.type.length != 0 &&
+      expr.type.length <= kMostTextBytesInRow && expr.type.length <= room)
+    return;
+  const std::string size = fmt::format("{}.size() > {}", value.value, room);
   text_.fail_if(value.is_nullable() ? fmt::format("!{} && {}", value.null, size) : size,
                 fmt::format("raise_no_room(run, {}, {}, ColumnId{{{}}}, {})", scope_.where,
                             table_literal(operation), id.value, value.value));
@@ -294,6 +297,16 @@ void OperationEmitter::insert(const Operation& operation, const Sink& sink) {
                                             table_literal(operation), i));
   }
   sink(evaluate_outputs(operation));
+  if (!scope_.schema.layout(id).long_columns().empty()) {
+    // The rows see to texts that lie elsewhere.
+    std::string values;
+    for (const auto& [i, operand] : row.columns)
+      values += (values.empty() ? "" : ", ") + boxed(operand, table.columns[i].type);
+    text_.line("const Value values[] = {{{}}};", values);
+    text_.line("const AccessStatus inserted = rows->insert({}, values);", table_literal(operation));
+    text_.line("if (inserted != AccessStatus::kOk) return refuse(run, inserted, {});", operation.id.value);
+    return;
+  }
   text_.line("std::byte* const image = zeroed_image<{}>(rows, {});", scope_.schema.layout(id).image_bytes(),
              table_literal(operation));
   for (const auto& [i, operand] : row.columns) {
@@ -361,20 +374,28 @@ void OperationEmitter::update_row(const Operation& operation, const Sink& sink) 
   }
   sink(evaluate_outputs(operation));
   row.columns.clear();
-  if (indexed) {
-    store_indexed(operation, values);
-  } else {
-    store_parts(operation, values);
-  }
+  const RowLayout& layout = scope_.schema.layout(operation.access[0].table);
+  const auto by_access = [&](const ir::Assignment& assignment) {
+    return assignment.how == ir::Assignment::How::kSet &&
+           (indexed || layout.place(assignment.column).is_long);
+  };
+  const bool all_by_access = std::ranges::all_of(operation.assignments, by_access);
+  if (indexed || std::ranges::any_of(operation.assignments, by_access))
+    store_by_access(operation, values,
+                    [&](size_t i) { return indexed || by_access(operation.assignments[i]); });
+  if (!indexed && !all_by_access)
+    store_parts(operation, values, [&](size_t i) { return !by_access(operation.assignments[i]); });
 }
 
-void OperationEmitter::store_parts(const Operation& operation, const std::vector<Operand>& values) {
+void OperationEmitter::store_parts(const Operation& operation, const std::vector<Operand>& values,
+                                   FunctionRef<bool(size_t)> is_stored) {
   const TableId id = operation.access[0].table;
   const TableDefinition& table = scope_.schema.catalog().table(id);
   const RowLayout& layout = scope_.schema.layout(id);
   ImageParts parts;
-  for (const ir::Assignment& assignment : operation.assignments) {
-    const RowLayout::Place& place = layout.place(assignment.column);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!is_stored(i)) continue;
+    const RowLayout::Place& place = layout.place(operation.assignments[i].column);
     parts |= ImageParts::of(place.offset, place.bytes);
     if (place.null_flag >= 0) parts |= ImageParts::of(static_cast<size_t>(place.null_flag), 1);
   }
@@ -383,6 +404,7 @@ void OperationEmitter::store_parts(const Operation& operation, const std::vector
              table_literal(operation), parts.bits());
   text_.line("if (changed != AccessStatus::kOk) return refuse(run, changed, {});", operation.id.value);
   for (size_t i = 0; i < values.size(); ++i) {
+    if (!is_stored(i)) continue;
     const ColumnId column = operation.assignments[i].column;
     const ir::Assignment::How how = operation.assignments[i].how;
     if (how != ir::Assignment::How::kSet) {
@@ -396,12 +418,14 @@ void OperationEmitter::store_parts(const Operation& operation, const std::vector
   }
 }
 
-void OperationEmitter::store_indexed(const Operation& operation, const std::vector<Operand>& values) {
+void OperationEmitter::store_by_access(const Operation& operation, const std::vector<Operand>& values,
+                                       FunctionRef<bool(size_t)> is_stored) {
   const TableDefinition& table = scope_.schema.catalog().table(operation.access[0].table);
   std::string changes;
   for (size_t i = 0; i < values.size(); ++i) {
+    if (!is_stored(i)) continue;
     const ColumnId column = operation.assignments[i].column;
-    changes += fmt::format("{}{{ColumnId{{{}}}, {}}}", i == 0 ? "" : ", ", column.value,
+    changes += fmt::format("{}{{ColumnId{{{}}}, {}}}", changes.empty() ? "" : ", ", column.value,
                            boxed(values[i], table.column(column).type));
   }
   text_.line("const ColumnValue changes[] = {{{}}};", changes);

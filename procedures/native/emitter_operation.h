@@ -44,8 +44,10 @@ class OperationEmitter {
   void change_row(const ir::Operation& operation, const Sink& sink);
   void check_room(const ir::Operation& operation, ColumnId id, const ir::Expr& expr, const Operand& value);
   void update_row(const ir::Operation& operation, const Sink& sink);
-  void store_parts(const ir::Operation& operation, const std::vector<Operand>& values);
-  void store_indexed(const ir::Operation& operation, const std::vector<Operand>& values);
+  void store_parts(const ir::Operation& operation, const std::vector<Operand>& values,
+                   FunctionRef<bool(size_t)> is_stored);
+  void store_by_access(const ir::Operation& operation, const std::vector<Operand>& values,
+                       FunctionRef<bool(size_t)> is_stored);
   void locate(const ir::Statement& statement, const std::string& iteration);
   void tell(const ir::Statement& statement);
   std::string key_of(const ir::Statement& statement);

@@ -274,7 +274,8 @@ void Equivalence::fill(Rows& rows, const std::vector<std::vector<std::string>>& 
       const auto argument = parse_argument(column.type, line[i + 1], arena_);
       ASSERT_TRUE(argument.ok()) << argument.error().message;
       values.push_back(argument->scalar);
-      has_room &= !lacks_room(column.type, values.back());
+      has_room &=
+          !lacks_room(schema_->catalog(), definition, ColumnId{static_cast<uint32_t>(i)}, values.back());
     }
     if (!has_room) continue;
     // A row whose key is there already is none.

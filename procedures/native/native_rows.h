@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/memory/arena.h"
 #include "engine/schema/index_key.h"
+#include "engine/schema/long_text.h"
 #include "engine/schema/value.h"
 #include "engine/transaction/shared_cell.h"
 
@@ -21,18 +22,24 @@ namespace mneme::native {
 
 // ---- columns ----
 
+// A string in a TextCell. It is read here, and written by the access.
+struct LongString {};
+
 // A NOT NULL column, as it is stored: bool, int16_t, int32_t, int64_t (a narrow numeric, too), int128,
-// float, double, or std::string_view.
+// float, double, std::string_view, or LongString.
 template <typename Stored>
 struct Column {
-  using Value =
-      std::conditional_t<std::is_integral_v<Stored> && !std::is_same_v<Stored, bool> &&
-                             sizeof(Stored) <= sizeof(int64_t),
-                         int64_t, std::conditional_t<std::is_same_v<Stored, float>, double, Stored>>;
+  using Value = std::conditional_t<
+      std::is_integral_v<Stored> && !std::is_same_v<Stored, bool> && sizeof(Stored) <= sizeof(int64_t),
+      int64_t,
+      std::conditional_t<std::is_same_v<Stored, float>, double,
+                         std::conditional_t<std::is_same_v<Stored, LongString>, std::string_view, Stored>>>;
   uint32_t at;
 
   Value get(const std::byte* image) const {
-    if constexpr (std::is_same_v<Stored, std::string_view>) {
+    if constexpr (std::is_same_v<Stored, LongString>) {
+      return TextCell::get(image + at);
+    } else if constexpr (std::is_same_v<Stored, std::string_view>) {
       return {reinterpret_cast<const char*>(image + at + 2), load<uint16_t>(image + at)};
     } else if constexpr (std::is_same_v<Stored, bool>) {
       return load<uint8_t>(image + at) != 0;
@@ -41,6 +48,7 @@ struct Column {
     }
   }
   void set(std::byte* image, Value value) const {
+    static_assert(!std::is_same_v<Stored, LongString>);
     if constexpr (std::is_same_v<Stored, std::string_view>) {
       store(image + at, static_cast<uint16_t>(value.size()));
       if (!value.empty()) std::memcpy(image + at + 2, value.data(), value.size());

@@ -126,7 +126,9 @@ std::unique_ptr<BoundChange> bind_change(const Program& program, const syntax::O
     if (!operation.from.empty() && !operation.items.empty() && !returns) {
       binder.look_beside([&](const syntax::Query& query) {
         std::vector<Type> types = parameters;
-        return bind_select(program, query, types, session, provider, nullptr, given)->columns;
+        const auto rows = bind_select(program, query, types, session, provider, nullptr, given);
+        keep_texts(*rows);
+        return rows->columns;
       });
       targets.clear();
       bound->rows =

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/schema/qualified_name.h"
 #include "procedures/binder/change_parts.h"
 #include "procedures/binder/expression_binder.h"
 #include "procedures/ir/ir_walk.h"
@@ -82,7 +83,7 @@ std::optional<syntax::Command> BoundStatement::function_call(const Program& prog
       return std::nullopt;
     call.name = {expr.text, expr.where};
     call.args = expr.args;
-    column = item.alias.empty() ? expr.text : item.alias.text;
+    column = item.alias.empty() ? std::string(bare_name(expr.text)) : item.alias.text;
   } else {
     const syntax::FromItem& from = core.from[0];
     if (from.kind != syntax::FromItem::Kind::kFunction || !item.star || !item.qualifier.empty() ||
@@ -91,7 +92,7 @@ std::optional<syntax::Command> BoundStatement::function_call(const Program& prog
     call.name = from.name;
     call.args = from.args;
     column = !from.column_aliases.empty() ? from.column_aliases[0].text
-             : from.alias.empty()         ? from.name.text
+             : from.alias.empty()         ? std::string(bare_name(from.name.text))
                                           : from.alias.text;
   }
   const syntax::Procedure* routine =

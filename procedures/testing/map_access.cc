@@ -40,8 +40,15 @@ AccessStatus MapAccess::scan_parts(IndexId index, const KeyRange& range, Directi
 
 AccessStatus MapAccess::insert(TableId table, std::span<const Value> values) {
   std::byte* image = new_image(table);
-  for (uint32_t i = 0; i < values.size(); ++i) schema_.layout(table).set(image, ColumnId{i}, values[i]);
+  for (uint32_t i = 0; i < values.size(); ++i) set(table, image, ColumnId{i}, values[i]);
   return insert_image(table, image);
+}
+
+// Texts stay for good.
+void MapAccess::set(TableId table, std::byte* image, ColumnId column, const Value& value) {
+  const bool is_text = !value.is_null() && schema_.catalog().table(table).column(column).type.is_string();
+  const Value kept = is_text ? Value::of_text(texts_.emplace_back(value.as_text())) : value;
+  schema_.layout(table).set(image, column, kept);
 }
 
 std::byte* MapAccess::new_image(TableId table) {
@@ -60,8 +67,7 @@ AccessStatus MapAccess::insert_image(TableId table, std::byte* new_image) {
 AccessStatus MapAccess::update(TableId table, RowRef& row, std::span<const ColumnValue> changes) {
   const auto slot = reinterpret_cast<Slot>(row.handle);
   Image image = copy_of(table, row.image);
-  for (const ColumnValue& change : changes)
-    schema_.layout(table).set(image.get(), change.column, change.value);
+  for (const ColumnValue& change : changes) set(table, image.get(), change.column, change.value);
   if (!keys_are_free(table, slot, image)) return AccessStatus::kDuplicateKey;
   undo_.push_back({table, slot, exchange(table, slot, std::move(image))});
   row = ref(table, slot);

@@ -5,6 +5,7 @@
 //             every image that a transaction has seen stays as it was until commit() or roll_back().
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -52,6 +53,7 @@ class MapAccess final : public RowAccess {
     Image image;
   };
 
+  void set(TableId table, std::byte* image, ColumnId column, const Value& value);
   Image copy_of(TableId table, const std::byte* image) const;
   // Whether no other row than `slot` has one of the image's unique keys. Where one has, the image is kept as
   // refused.
@@ -68,6 +70,7 @@ class MapAccess final : public RowAccess {
   std::vector<Undo> undo_;
   KeyRefusal refusal_;
   Image refused_image_;
+  std::deque<std::string> texts_;  // that images point to
   std::vector<Image> new_images_;  // handed out by new_image() since the last commit() or roll_back()
   Slot next_slot_ = 1;
 };

@@ -99,7 +99,11 @@ class RandomSql : private RandomExpressions {
   std::string column_value(size_t table, size_t column) {
     const Column& c = tables_[table].columns[column];
     if (c.nullable && chance(5)) return "";
-    return exact_value(c.kind);
+    const std::string value = exact_value(c.kind);
+    if (!c.is_long || chance(2)) return value;
+    std::string text;
+    for (int i = 0; i < kLongTimes; ++i) text += value;
+    return text;
   }
   size_t column_count(size_t table) const { return tables_[table].columns.size(); }
   using RandomExpressions::below;
@@ -117,7 +121,9 @@ class RandomSql : private RandomExpressions {
     std::string name;
     Kind kind;
     bool nullable;
+    bool is_long = false;  // TEXT, which has values of hundreds of bytes, too
   };
+  static constexpr int kLongTimes = 40;
   struct Table {
     std::string name;
     std::vector<Column> columns;
@@ -134,11 +140,13 @@ class RandomSql : private RandomExpressions {
       static constexpr Kind kKeyKinds[] = {kInt,  kInt,  kSmall, kBig,    kText, kChar, kNumeric,
                                            kFlag, kWide, kTime,  kDouble, kDate, kReal};
       const Kind kind = i < keys ? kKeyKinds[below(chance(3) ? 13 : 4)] : static_cast<Kind>(below(12));
-      t.columns.push_back({fmt::format("c{}_{}", number, i), kind, i >= keys && !chance(3)});
+      t.columns.push_back({fmt::format("c{}_{}", number, i), kind, i >= keys && !chance(3),
+                           kind == kText && i >= keys && chance(2)});
     }
     std::string sql = fmt::format("CREATE TABLE {} (", t.name);
     for (const Column& c : t.columns)
-      sql += fmt::format("{} {}{}, ", c.name, type_of(c.kind), c.nullable ? "" : " NOT NULL");
+      sql += fmt::format("{} {}{}, ", c.name, c.is_long ? "TEXT" : type_of(c.kind),
+                         c.nullable ? "" : " NOT NULL");
     if (t.keyed) {
       t.indexes.emplace_back();
       for (uint64_t i = 0; i < keys; ++i) t.indexes[0].push_back(i);
@@ -332,7 +340,9 @@ class RandomSql : private RandomExpressions {
   const Table& keyed_table() { return tables_[below(tables_.size() - 1)]; }
   const Table& any_table() { return tables_[below(tables_.size())]; }
   void add_columns(const Table& t) {
-    for (const Column& c : t.columns) scope_.push_back({c.name, c.kind});
+    // Of a long text as much as a variable takes.
+    for (const Column& c : t.columns)
+      scope_.push_back({c.is_long ? fmt::format("left({}, 8)", c.name) : c.name, c.kind});
   }
   // Returns conditions: a key's first columns equal something outside the table; then perhaps a bound, or a
   // condition.
@@ -475,6 +485,9 @@ class RandomSql : private RandomExpressions {
     while (!c.nullable && sql.starts_with("CAST(NULL")) sql = literal(c.kind);
     return sql;
   }
+  std::string lengthened(const Column& c, std::string sql) {
+    return c.is_long ? fmt::format("repeat({}, {})", sql, chance(2) ? 1 : kLongTimes) : std::move(sql);
+  }
   std::string insert() {
     const Table& t = any_table();
     std::string columns;
@@ -482,9 +495,9 @@ class RandomSql : private RandomExpressions {
     for (const Column& c : t.columns) {
       if (c.nullable && chance(4)) continue;
       columns += (columns.empty() ? "" : ", ") + c.name;
-      values += (values.empty() ? "" : ", ") + (chance(2)   ? value_for(c)
-                                                : chance(2) ? leaf(c.kind)
-                                                            : expr(c.kind, 1));
+      values += (values.empty() ? "" : ", ") + lengthened(c, chance(2)   ? value_for(c)
+                                                             : chance(2) ? leaf(c.kind)
+                                                                         : expr(c.kind, 1));
     }
     std::string sql = fmt::format("INSERT INTO {} ({}) VALUES ({})", t.name, columns, values);
     return sql + on_conflict(t) + returning(t) + ";\n";
@@ -507,6 +520,13 @@ class RandomSql : private RandomExpressions {
     scope_.resize(before);
     return sql;
   }
+  // What a column is set to; a long one now and then to another of them, or to itself and more.
+  std::string assigned(const Table& t, const Column& to) {
+    if (!to.is_long || !chance(3)) return lengthened(to, expr(to.kind, 2));
+    const Column& other = t.columns[below(t.columns.size())];
+    if (!other.is_long || (other.nullable && !to.nullable)) return "substr(" + to.name + ", 2)";
+    return chance(2) ? other.name : fmt::format("left({} || {}, 1000)", other.name, to.name);
+  }
   std::string update() {
     const Table& t = any_table();
     const size_t before = scope_.size();
@@ -515,7 +535,7 @@ class RandomSql : private RandomExpressions {
     const size_t first = chance(4) ? 0 : t.columns.size() / 2;
     const size_t step = 1 + below(3);
     for (size_t i = first; i < t.columns.size(); i += step) {
-      sql += fmt::format("{}{} = {}", i == first ? "" : ", ", t.columns[i].name, expr(t.columns[i].kind, 2));
+      sql += fmt::format("{}{} = {}", i == first ? "" : ", ", t.columns[i].name, assigned(t, t.columns[i]));
     }
     sql += " WHERE " + where(t);
     scope_.resize(before);

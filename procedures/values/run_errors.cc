@@ -40,11 +40,24 @@ bool fail_no_room(const Schema& schema, TableId table, ColumnId column, std::str
                   SqlError& error) {
   const TableDefinition& definition = schema.catalog().table(table);
   const Column& full = definition.column(column);
+  const uint32_t room = text_room(schema.catalog(), definition, column);
+  if (full.type.length == 0 && is_indexed(schema.catalog(), definition, column)) {
+    return fail(error, arena, sqlstate::kProgramLimit,
+                "the value takes {} bytes in UTF-8, and column \"{}\" of relation \"{}\", which an index "
+                "has, has room for {} bytes: declare it as varchar({}), or drop the index",
+                text.size(), full.name, definition.name, room, text.size());
+  }
+  if (full.type.length == 0) {
+    return fail(error, arena, sqlstate::kProgramLimit,
+                "the value takes {} bytes in UTF-8, and column \"{}\" of relation \"{}\" has room for {} "
+                "bytes: keep it in several rows",
+                text.size(), full.name, definition.name, room);
+  }
   return fail(
       error, arena, sqlstate::kStringTooLong,
       "the value takes {} bytes in UTF-8, and column \"{}\" of relation \"{}\", a {}, has room for {} "
       "bytes: declare it at least {} long",
-      text.size(), full.name, definition.name, to_string(full.type), full.type.length, text.size());
+      text.size(), full.name, definition.name, to_string(full.type), room, text.size());
 }
 
 bool fail_raise(const RaiseFormat& raise, std::span<const TypedValue> arguments, Arena& arena,

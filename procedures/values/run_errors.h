@@ -21,10 +21,13 @@ void tell_failing_row(const Schema& schema, TableId table, std::span<const Value
 [[nodiscard]] bool fail_not_null(const Schema& schema, TableId table, ColumnId column, Arena& arena,
                                  SqlError& error);
 
-// Whether the value is text of more bytes than a column of the type has room for. Its characters may fit: a
-// column varchar(n) holds n characters and n bytes at most.
-inline bool lacks_room(const Type& column, const Value& value) {
-  return column.is_string() && !value.is_null() && value.as_text().size() > column.length;
+// Whether the value is text of more bytes than the column has room for. Its characters may fit: a column
+// varchar(n) in a row holds n characters and n bytes at most.
+inline bool lacks_room(const Catalog& catalog, const TableDefinition& table, ColumnId column,
+                       const Value& value) {
+  const Type& type = table.column(column).type;
+  if (!type.is_string() || value.is_null() || value.as_text().size() <= type.length) return false;
+  return value.as_text().size() > text_room(catalog, table, column);
 }
 [[nodiscard]] bool fail_no_room(const Schema& schema, TableId table, ColumnId column, std::string_view text,
                                 Arena& arena, SqlError& error);

@@ -155,7 +155,7 @@ ChunkReader::Outcome ChunkReader::put(TableId table, uint64_t slot, const RowCod
   row = database_.table(table).rows().restore(slot);
   if (row == nullptr) return Outcome::kOutOfMemory;
   if (!row->try_change(RowWord(), RowWord::incoming())) return Outcome::kTwice;
-  if (!codec.decode(reader, row->image())) return Outcome::kNoRow;
+  if (!codec.decode(reader, row->image(), ImageOwner::kRow)) return Outcome::kNoRow;
   row->set_word(RowWord::live(checkpoint_.header.lsn));
   return Outcome::kOk;
 }

@@ -236,6 +236,13 @@ StatementResult change_schema(WorkingDatabase& working, const syntax::Command& c
           sqlstate::kNotNull,
           fmt::format("column \"{}\" of relation \"{}\" contains null values", copied.column, copied.table));
     }
+    if (copied.status == Copied::Status::kNoRoom) {
+      return StatementResult::failure(
+          sqlstate::kProgramLimit,
+          fmt::format("column \"{}\" of relation \"{}\" contains a text of more bytes than its type, or an "
+                      "index, has room for",
+                      copied.column, copied.table));
+    }
     if (copied.status == Copied::Status::kNoMemory) {
       return StatementResult::failure(sqlstate::kOutOfMemory,
                                       "the database is full: there is no room for the table's rows");

@@ -16,12 +16,6 @@ bool has_all(const std::vector<ColumnId>& columns, std::span<const ColumnId> wan
                              [&](ColumnId column) { return std::ranges::count(columns, column) > 0; });
 }
 
-bool is_indexed(const Catalog& catalog, const TableDefinition& table, ColumnId column) {
-  return std::ranges::any_of(table.indexes, [&](IndexId index) {
-    return std::ranges::count(catalog.index(index).columns, column) > 0;
-  });
-}
-
 void add_readers(const DependencyGraph& graph, const Schema& schema, std::vector<SettlingTable>& tables) {
   std::set<std::pair<TableId, ColumnId>> written;
   for (const LocalGraph& local : graph.procedures) {

@@ -42,7 +42,7 @@ InstallOutcome KeyInstaller::make(TableId id, Changes changes) {
   IndexedTable& table = database_.table(id);
   Row* row = table.rows().allocate(slots_[id.value]);
   if (row == nullptr) return InstallOutcome::kOutOfMemory;
-  if (!write(id, changes, row->image())) {
+  if (!write(id, changes, row->image(), ImageOwner::kRow)) {
     row->set_word(RowWord());
     table.rows().free(slots_[id.value], row);
     return InstallOutcome::kNoRow;
@@ -60,11 +60,12 @@ InstallOutcome KeyInstaller::change(TableId id, Changes changes, Row* row) {
     image_.assign(row->image(), row->image() + table.layout().image_bytes());
     image = image_.data();
   }
-  if (!write(id, changes, image)) return InstallOutcome::kNoRow;
+  if (!write(id, changes, image, has_others ? ImageOwner::kNone : ImageOwner::kRow))
+    return InstallOutcome::kNoRow;
   if (has_others) {
     const InstallOutcome linked = links_.relink_others(table, row, image);
     if (linked != InstallOutcome::kInstalled) return linked;
-    std::memcpy(row->image(), image, image_.size());
+    if (!table.layout().copy_to_row(image, row->image())) return InstallOutcome::kOutOfMemory;
   }
   row->set_word(RowWord::live(lsn_of(changes.back())));
   return InstallOutcome::kInstalled;
@@ -79,18 +80,19 @@ InstallOutcome KeyInstaller::erase(TableId id, Row* row) {
   return InstallOutcome::kInstalled;
 }
 
-bool KeyInstaller::write(TableId table, Changes changes, std::byte* image) {
+bool KeyInstaller::write(TableId table, Changes changes, std::byte* image, ImageOwner owner) {
   for (const ShuffledChange* change : is_reverse_ ? changes.last(1) : changes) {
     switch (change->action()) {
       case ChangeAction::kErase:
         continue;
       case ChangeAction::kInsert:
       case ChangeAction::kUpdate:
-        if (!codec_.decode_row(table, change->action(), change->bytes(), image)) break;
+        if (!codec_.decode_row(table, change->action(), change->bytes(), image, owner)) break;
         continue;
       case ChangeAction::kPatch:
         // The columns that a partial image lacks would be lost with the older images.
-        if (is_reverse_ || !codec_.decode_changed(table, change->action(), change->bytes(), nullptr, image))
+        if (is_reverse_ ||
+            !codec_.decode_changed(table, change->action(), change->bytes(), nullptr, image, owner))
           break;
         continue;
     }

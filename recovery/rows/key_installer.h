@@ -54,7 +54,7 @@ class KeyInstaller {
   InstallOutcome make(TableId table, Changes changes);
   InstallOutcome change(TableId table, Changes changes, Row* row);
   InstallOutcome erase(TableId table, Row* row);
-  bool write(TableId table, Changes changes, std::byte* image);
+  bool write(TableId table, Changes changes, std::byte* image, ImageOwner owner);
   Lsn lsn_of(const ShuffledChange* change) const { return records_[change->record].lsn; }
 
   Database& database_;

@@ -8,6 +8,7 @@
 // Threads     add(): any; take_out(): one, when no other uses the database.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -65,6 +66,7 @@ inline Result<void> KeylessErasures::take_out(TableId id, const std::vector<Eras
   std::vector<std::byte> columns(codec.max_bytes());
   std::vector<Row*> found;
   table.rows().for_each_live(0, table.rows().slot_end(), [&](Row* row) {
+    columns.resize(std::max(columns.size(), codec.max_bytes() + codec.long_bytes(row->image())));
     const std::byte* end = codec.encode(row->image(), columns.data());
     const auto equal = wanted.find(text_of({columns.data(), static_cast<size_t>(end - columns.data())}));
     if (equal == wanted.end() || equal->second.empty()) return;

@@ -67,7 +67,7 @@ bool LocationInstaller::write(const LocatedChange& located) {
   if (change.action == ChangeAction::kErase) return true;
   if (change.action == ChangeAction::kPatch) return false;  // the newest alone would not make the row
   return database_.change_codec().decode_row(change.table, change.action, change.columns,
-                                             located.row->image());
+                                             located.row->image(), ImageOwner::kRow);
 }
 
 }  // namespace mneme

@@ -30,7 +30,7 @@ InstallOutcome NewestInstaller::add(TableId id, ChangeAction action, Lsn lsn, By
   Row* existing = nullptr;
   InstallOutcome outcome = InstallOutcome::kNoRow;
   if (is_erased ? codec_.decode_key(id, columns, row->image())
-                : codec_.decode_row(id, action, columns, row->image())) {
+                : codec_.decode_row(id, action, columns, row->image(), ImageOwner::kRow)) {
     // A thread that finds the row before all its entries stand waits.
     row->set_word(RowWord::incoming().locked());
     outcome = links_.link_primary(table, row, existing);
@@ -74,15 +74,15 @@ InstallOutcome NewestInstaller::replace(TableId id, ChangeAction action, ByteSpa
                                         bool was_live) {
   const IndexedTable& table = database_.table(id);
   if (table.indexes().size() == 1) {
-    return codec_.decode_row(id, action, columns, row->image()) ? InstallOutcome::kInstalled
-                                                                : InstallOutcome::kNoRow;
+    return codec_.decode_row(id, action, columns, row->image(), ImageOwner::kRow) ? InstallOutcome::kInstalled
+                                                                                  : InstallOutcome::kNoRow;
   }
   image_.resize(table.layout().image_bytes());
   if (!codec_.decode_row(id, action, columns, image_.data())) return InstallOutcome::kNoRow;
   const InstallOutcome outcome = was_live ? links_.relink_others(table, row, image_.data())
                                           : links_.link_others(table, row, image_.data());
-  if (outcome == InstallOutcome::kInstalled) std::memcpy(row->image(), image_.data(), image_.size());
-  return outcome;
+  if (outcome != InstallOutcome::kInstalled) return outcome;
+  return table.layout().copy_to_row(image_.data(), row->image()) ? outcome : InstallOutcome::kOutOfMemory;
 }
 
 RowWord NewestInstaller::latch(Row* row) {

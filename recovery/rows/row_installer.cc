@@ -30,7 +30,7 @@ InstallOutcome RowInstaller::insert(TableId id, ByteSpan columns) {
   Row* row = table.rows().allocate(slots_[id.value]);
   if (row == nullptr) return InstallOutcome::kOutOfMemory;
   InstallOutcome outcome = InstallOutcome::kNoRow;
-  if (codec_.decode_row(id, ChangeAction::kInsert, columns, row->image())) {
+  if (codec_.decode_row(id, ChangeAction::kInsert, columns, row->image(), ImageOwner::kRow)) {
     Row* existing = nullptr;
     outcome = links_.link_primary(table, row, existing);
     if (outcome == InstallOutcome::kInstalled) outcome = links_.link_others(table, row, row->image());
@@ -64,8 +64,9 @@ InstallOutcome RowInstaller::update(TableId id, ChangeAction action, Row* row, B
     const InstallOutcome outcome = links_.relink_others(table, row, image_.data());
     if (outcome != InstallOutcome::kInstalled) return outcome;
   }
-  return codec_.decode_changed(id, action, columns, among, row->image()) ? InstallOutcome::kInstalled
-                                                                         : InstallOutcome::kNoRow;
+  return codec_.decode_changed(id, action, columns, among, row->image(), ImageOwner::kRow)
+             ? InstallOutcome::kInstalled
+             : InstallOutcome::kNoRow;
 }
 
 InstallOutcome RowInstaller::erase(TableId id, Row* row) {

@@ -263,9 +263,11 @@ Result<OwnWorkload::RowLine> OwnWorkload::parse_row(std::span<const CsvField> fi
       return invalid_argument("column {} of {} is NOT NULL, and no value is given", column.name, table->name);
     }
     const size_t bytes = value->most_bytes(static_cast<int64_t>(count));
-    if (column.type.is_string() && bytes > column.type.length) {
+    const ColumnId id{static_cast<uint32_t>(i)};
+    if (const uint32_t room = column.type.is_string() ? text_room(program_->catalog, *table, id) : 0;
+        column.type.is_string() && bytes > room) {
       return invalid_argument("column {} of {}: the value may take {} bytes, and {} has room for {}",
-                              column.name, table->name, bytes, to_string(column.type), column.type.length);
+                              column.name, table->name, bytes, to_string(column.type), room);
     }
     line.values.push_back(*std::move(value));
   }
