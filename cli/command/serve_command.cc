@@ -27,6 +27,7 @@
 #include "cli/output/output.h"
 #include "cli/output/text.h"
 #include "embedding/embedded_database.h"
+#include "engine/schema/qualified_name.h"
 #include "logging/directory/manifest.h"
 #include "procedures/parser/written_names.h"
 #include "server/listener/server.h"
@@ -154,8 +155,8 @@ struct ServeCommand {
       std::string name = table + "_rows";
       for (int number = 1; database.working().program().catalog.has_relation(name); ++number)
         name = fmt::format("{}_rows{}", table, number);
-      const StatementResult made =
-          connection->run(fmt::format("CREATE INDEX {} ON {} ()", written_name(name), written_name(table)));
+      const StatementResult made = connection->run(
+          fmt::format("CREATE INDEX {} ON {} ()", written_name(bare_name(name)), written_name(table)));
       if (!made.sqlstate.empty())
         return failed("no index can be made that lists the rows of {}: {}", table, made.message);
       output.notice(fmt::format("{} has no primary key: the index {} lists its rows", table, name));

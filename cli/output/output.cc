@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "base/file/file.h"
+#include "engine/schema/qualified_name.h"
 
 namespace mneme {
 
@@ -28,10 +29,34 @@ bool write_standard_output(const std::string& text) {
   return false;
 }
 
+// The names in it as people write them: s.t.
+std::string readable(std::string_view text) {
+  std::string shown;
+  for (const char c : text) {
+    if (c != kSchemaBegin) shown.push_back(c == kSchemaEnd ? '.' : c);
+  }
+  return shown;
+}
+
+Json readable_json(const Json& json) {
+  if (json.is_string()) return readable(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return json;
+  Json shown = json.is_array() ? Json::array() : Json::object();
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_array()) {
+      shown.push_back(readable_json(value));
+    } else {
+      shown[readable(key)] = readable_json(value);
+    }
+  }
+  return shown;
+}
+
 }  // namespace
 
-void Output::text(const std::string& text) const {
+void Output::text(const std::string& written) const {
   if (quiet_) return;
+  const std::string text = readable(written);
   // main() reports at its end what standard output has not taken.
   if (json_path_ != "-") {
     (void)write_standard_output(text);
@@ -46,7 +71,7 @@ void Output::notice(const std::string& sentence) const {
 
 Result<void> Output::json(const Json& object) const {
   if (json_path_.empty()) return {};
-  const std::string text = object.dump(2) + "\n";
+  const std::string text = readable_json(object).dump(2) + "\n";
   if (json_path_ == "-") {
     (void)write_standard_output(text);
     return check_standard_output();

@@ -196,7 +196,9 @@ TEST_F(LongTextTest, ASlotGivesItsTextsBack) {
     RowRef row;
     ASSERT_EQ(a.find(kById, key(i % 3), row), AccessStatus::kOk);
     ASSERT_EQ(a.erase(kDoc, row), AccessStatus::kOk);
-    if (i % 2 == 0) ASSERT_EQ(insert(a, i % 3, std::string(600, 'y')), AccessStatus::kOk);
+    if (i % 2 == 0) {
+      ASSERT_EQ(insert(a, i % 3, std::string(600, 'y')), AccessStatus::kOk);
+    }
     commit(a);
     if (i % 2 != 0) continue;
     a.begin();

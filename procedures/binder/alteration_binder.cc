@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/ascii.h"
+#include "engine/schema/array_form.h"
 #include "engine/schema/qualified_name.h"
 #include "procedures/binder/names.h"
 #include "procedures/binder/schema_binder.h"
@@ -162,7 +163,10 @@ void check_conversion(const syntax::Alteration& alteration, const Type& from, co
   }
   const bool casts_bool = (from.kind == TypeKind::kBoolean && to.kind == TypeKind::kInt) ||
                           (from.kind == TypeKind::kInt && to.kind == TypeKind::kBoolean);
-  if (!is_assigned_without_cast(from, to) && !from.is_string() && !casts_bool && !is_by_label) {
+  // A text is read; an array's elements are, where they are texts.
+  const bool is_read =
+      is_array_form(from) ? is_array_form(to) && declared_element(from).is_string() : from.is_string();
+  if (!is_assigned_without_cast(from, to) && !is_read && !casts_bool && !is_by_label) {
     refuse_as(sqlstate::kCannotCoerce, alteration.value->where, "cannot cast type {} to {}", to_string(from),
               to_string(to));
   }
@@ -235,10 +239,10 @@ void set_type(const syntax::Alteration& alteration, const TableDefinition& table
   }
   const bool is_in_key = std::ranges::any_of(
       table.indexes, [&](IndexId index) { return contains_column(catalog.index(index).columns, column); });
-  if (is_json(changed.type) && is_in_key) {
+  if ((is_json(changed.type) || is_array_form(changed.type)) && is_in_key) {
     refuse_as(sqlstate::kNotSupported, alteration.changed.where,
-              "{} is in a key, and a key of json is not supported; drop its index or constraint first",
-              alteration.changed.text);
+              "{} is in a key, and a key of {} is not supported; drop its index or constraint first",
+              alteration.changed.text, is_json(changed.type) ? "json" : "arrays");
   }
   check_conversion(alteration, former, changed.type, catalog);
   if (!changed.initial.empty()) {

@@ -41,7 +41,8 @@ bool has_default(const Column& column) {
 void set_column(RowMaker& rows, int64_t relation, const Column& column, size_t number) {
   rows.set("attrelid", relation).set("attname", column.name).set("attnum", static_cast<int64_t>(number));
   rows.set("atttypid", int64_t{oid_of(column.type)}).set("attlen", int64_t{length_of(column.type)});
-  rows.set("atttypmod", int64_t{column.assumed_length > 0 ? -1 : modifier_of(column.type)})
+  rows.set("atttypmod",
+           int64_t{column.assumed_length > 0 && !is_array_form(column.type) ? -1 : modifier_of(column.type)})
       .set("attnotnull", !column.nullable);
   rows.set("atthasdef", has_default(column));
   if (column.is_generated()) rows.set("attgenerated", "s");

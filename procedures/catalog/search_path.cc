@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "procedures/binder/expression_binder.h"
 #include "procedures/binder/names.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/parser.h"
@@ -100,6 +101,8 @@ std::string with_schemas(std::string_view statement, const Program& program, con
                  program.catalog.has_relation(name) || program.find_view(name) != nullptr);
   };
   names.routine = [&](const std::string& name) {
+    // PostgreSQL looks into pg_catalog first.
+    if (is_own_function(name)) return std::string(kPublicSchema);
     return found(path.of_routine(name), program.find_procedure(name) != nullptr);
   };
   names.type = [&](const std::string& name) {

@@ -161,8 +161,8 @@ std::optional<int64_t> SystemCatalog::find_object(const std::string& type, const
   // The database's own name may stand in front of the schema's.
   const std::string database = session_text("current_database", "mneme");
   for (const std::string& prefix : {database + ".", "\"" + database + "\"."}) {
-    if (name.starts_with(prefix) && name.find('.', prefix.size()) != name.npos)
-      return find_object(type, name.substr(prefix.size()));
+    const std::string rest = name.starts_with(prefix) ? name.substr(prefix.size()) : "";
+    if (rest.find('.') != rest.npos && !rest.starts_with(prefix)) return find_object(type, rest);
   }
   std::string plain = name;
   for (const std::string_view schema : {"public.", "pg_catalog.", "\"public\".", "\"pg_catalog\"."}) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/interpreter/operation_runner.h"
 #include "procedures/interpreter/run_state.h"
 
@@ -377,7 +378,7 @@ Flow Interpreter::Machine::run_try(const Statement& statement) {
   state_.outcome = {};
   state_.context.error = {};
   state_.frame.set(statement.sqlstate_variable, Value::of_text(error.sqlstate));
-  state_.frame.set(statement.message_variable, Value::of_text(error.message));
+  state_.frame.set(statement.message_variable, Value::of_text(state_.arena.copy(shown_names(error.message))));
   const SqlError around = std::exchange(caught_, error);
   const Flow handled = run_block(statement.else_body);
   caught_ = around;

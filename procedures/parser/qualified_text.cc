@@ -34,6 +34,8 @@ class NameWalk {
  protected:
   // The name of an object, perhaps behind its schema; `is_new`: the statement makes it.
   virtual void name(NameOf of, const Names& names, bool is_new) = 0;
+  // type 'text'.
+  virtual void typed_literal(MnemeParser::NameContext* type, antlr4::Token* text) = 0;
   // A sequence's or a relation's name in a string.
   virtual void in_string(antlr4::Token* string) = 0;
   // The table of OWNED BY table.column.
@@ -54,10 +56,11 @@ class NameWalk {
       if (!type->name().empty()) name(NameOf::kType, type->name(), false);
     } else if (auto* literal = dynamic_cast<MnemeParser::TypedLiteralContext*>(node)) {
       if (literal->name() == nullptr) return;
-      name(NameOf::kType, {literal->name()}, false);
+      typed_literal(literal->name(), literal->STRING()->getSymbol());
       if (text_of_name(literal->name()) == "regclass") in_string(literal->STRING()->getSymbol());
     } else if (auto* row = dynamic_cast<MnemeParser::RowTypeContext*>(node)) {
-      name(NameOf::kRelation, {row->name(0)}, false);
+      // t%ROWTYPE, and no variable's %TYPE.
+      if (text_of_name(row->name(1)) == "rowtype") name(NameOf::kRelation, {row->name(0)}, false);
     } else if (auto* column = dynamic_cast<MnemeParser::ColumnTypeContext*>(node)) {
       // s.t%ROWTYPE, or t.c%TYPE
       Names names = column->name();
@@ -182,7 +185,7 @@ class NameWalk {
   }
 };
 
-// Edits, which are made from the last to the first.
+// Edits of a text.
 class Edits {
  public:
   explicit Edits(std::string_view source) : text_(source) {}
@@ -194,10 +197,14 @@ class Edits {
     edits_[token->getStartIndex()] = {token->getStopIndex() + 1 - token->getStartIndex(), std::move(text)};
   }
   std::string made() const {
-    std::string text(text_);
-    for (auto edit = edits_.rbegin(); edit != edits_.rend(); ++edit)
-      text.replace(edit->first, edit->second.first, edit->second.second);
-    return text;
+    std::string text;
+    size_t at = 0;
+    for (const auto& [begin, edit] : edits_) {
+      text += text_.substr(at, begin - at);
+      text += edit.second;
+      at = begin + edit.first;
+    }
+    return text += text_.substr(at);
   }
 
  private:
@@ -218,12 +225,20 @@ class Qualifier final : public NameWalk {
     if (!is_new && schema == kNowhere && is_in_routine(names[0])) schema = kPublicSchema;
     if (schema != kPublicSchema) edits_.insert(names[0]->getStart(), written_name(schema) + ".");
   }
+  // The grammar has no schema in such a literal: it becomes a cast.
+  void typed_literal(MnemeParser::NameContext* type, antlr4::Token* text) override {
+    const std::string schema = schema_of_found(NameOf::kType, text_of_name(type));
+    if (schema == kPublicSchema) return;
+    edits_.replace(type->getStart(), "");
+    edits_.replace(text, "(" + text->getText() + "::" + written_name(schema) + "." + type->getText() + ")");
+  }
   void in_string(antlr4::Token* string) override {
     const std::string quoted = string->getText();
-    const std::string written = quoted.substr(1, quoted.size() - 2);
+    std::string written = quoted.substr(1, quoted.size() - 2);
+    for (size_t at = 0; (at = written.find("''", at)) != written.npos; ++at) written.erase(at, 1);
     if (end_of_written_name(written, 0) != written.size()) return;
     const std::string schema = schema_of_found(NameOf::kRelation, read_written_name(written));
-    if (schema != kPublicSchema) edits_.replace(string, "'" + written_name(schema) + "." + written + "'");
+    if (schema != kPublicSchema) edits_.replace(string, written_string(written_name(schema) + "." + written));
   }
   void owner(antlr4::Token* first) override {
     const std::string schema = schema_of_found(NameOf::kRelation, read_written_name(first->getText()));

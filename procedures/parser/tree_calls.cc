@@ -57,6 +57,9 @@ Expr of_texts(Expr call) {
 }
 
 Expr read_call(MnemeParser::CallContext* context) {
+  // These are what expressions become, with arguments that were looked at.
+  if (const std::string name = lowered(context->functionName()->getText()); name.starts_with("mneme_"))
+    refuse_as(sqlstate::kUndefinedFunction, location(context), "function {}() does not exist", name);
   Expr expr = syntax::make_expression(ExprKind::kCall, location(context));
   // Without quotes a reserved word may be a function's name, as in current_schema().
   auto* const name = context->functionName()->name();

@@ -1,6 +1,7 @@
 // GROUP BY and FOR UPDATE of the syntax tree.
 #include <algorithm>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/parser/tree_reader.h"
 
@@ -136,7 +137,8 @@ syntax::LockClause read_lock(MnemeParser::ForUpdateContext* context, const std::
   }
   if (at < words.size()) refuse_lock_word(parts[at], context);
   for (const syntax::Name& table : lock.tables) {
-    if (std::ranges::find(tables, table.text) != tables.end()) continue;
+    const auto is_it = [&](const std::string& each) { return names_source(table.text, each); };
+    if (std::ranges::any_of(tables, is_it)) continue;
     refuse_as(sqlstate::kUndefinedTable, table.where, "relation \"{}\" in {} clause not found in FROM clause",
               table.text, lock.words);
   }

@@ -82,7 +82,7 @@ std::string read_relation_name(std::string_view written) {
   const std::string first = read_written_name(written.substr(0, end));
   const bool has_schema = end < written.size() && written[end] == '.';
   if (has_schema) {
-    const std::string name = read_relation_name(written.substr(end + 1));
+    const std::string name = read_written_name(written.substr(end + 1));
     return first == "pg_catalog" ? name : qualified_name(first, name);
   }
   return end == written.size() ? first : read_written_name(written);

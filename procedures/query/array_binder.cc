@@ -260,9 +260,7 @@ Expr SelectBinder::concat_arrays(Expr left, Expr right, ir::SourceLocation where
     }
     if (is_unknown(arg)) arg = convert_explicitly(std::move(arg), type);
   }
-  Expr result = call_provided(function, std::move(args), where);
-  result.type = type;
-  return result;
+  return call_provided(function, std::move(args), where);
 }
 
 Expr SelectBinder::bind_bits(const syntax::Expr& expr, ExpressionBinder& binder) {

@@ -208,7 +208,7 @@ Expr SelectBinder::call_provided(const std::string& name, std::vector<Expr> args
     result.args.push_back(std::move(arg));
   }
   if (function->like) {
-    result.type = result.args[*function->like].type;
+    result.type = without_modifiers(result.args[*function->like].type);
     if (result.type.elements == TypeKind::kNull)
       refuse_as(sqlstate::kUndefinedFunction, where, "{}() takes an array", name);
   }

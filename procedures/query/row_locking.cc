@@ -2,6 +2,7 @@
 // table has one more slot, its row's handle, which is an output that no client sees; the runner locks by it.
 #include <algorithm>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
 
@@ -13,7 +14,8 @@ namespace {
 
 bool names(const syntax::LockClause& lock, const FromItem& item) {
   const std::string& name = (item.alias.empty() ? item.name : item.alias).text;
-  return std::ranges::find(lock.tables, name, &syntax::Name::text) != lock.tables.end();
+  return std::ranges::any_of(lock.tables,
+                             [&](const syntax::Name& each) { return names_source(each.text, name); });
 }
 
 RowLockWait as_access(ir::LockWait wait) {

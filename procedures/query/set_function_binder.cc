@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/schema/qualified_name.h"
 #include "procedures/ir/ir_walk.h"
 #include "procedures/ir/source_error.h"
 #include "procedures/query/select_binder.h"
@@ -294,6 +295,7 @@ bool SelectBinder::bind_rows_of_routine(const FromItem& item, FromStep& step) {
                       routine->row_columns[0].name.text == routine->name.text;
   for (Column& column : step.query->columns) column.origin.reset();
   std::vector<Column> columns = step.query->columns;
+  for (Column& column : columns) column.name = bare_name(column.name);
   // Where the function returns one value a row, its column has the name that FROM gives the function.
   if (is_one && !item.alias.empty()) columns[0].name = item.alias.text;
   add_columns(item, step, columns);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/schema/qualified_name.h"
 
 namespace mneme {
 
@@ -271,6 +272,7 @@ std::vector<std::string> explain(const Program& program, const BoundStatement& s
       add(node);
     }
   }
+  for (std::string& line : lines) line = shown_names(line);
   return lines;
 }
 

@@ -104,7 +104,12 @@ std::unique_ptr<Program> SchemaEdit::rename_routine(const syntax::Alteration& al
   size_t at = 0;
   for (uint32_t line = 1; line < where.line; ++line) at = text.find('\n', at) + 1;
   at += where.column - 1;
-  text.replace(at, end_of_written_name(text, at) - at, written_name(name));
+  size_t end = end_of_written_name(text, at);
+  const size_t next = text.find_first_not_of(" \t\n\v\f\r", end);
+  // Its schema may stand before it.
+  if (next != text.npos && text[next] == '.')
+    end = end_of_written_name(text, text.find_first_not_of(" \t\n\v\f\r", next + 1));
+  text.replace(at, end - at, written_name(name));
   SourceText one;
   one.add(parse(text).front());
   *piece = one.pieces().shared(0);

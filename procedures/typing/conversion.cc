@@ -217,6 +217,9 @@ bool is_same_kind(const Type& a, const Type& b) {
 }
 
 bool is_assigned_without_cast(const Type& from, const Type& to) {
+  if (is_array_form(to))
+    return is_array_form(from) && is_assigned_without_cast(declared_element(from), declared_element(to));
+  if (is_array_form(from)) return to.is_string() && !has_read_form(to);
   const auto form = [](const Type& type) { return has_read_form(type) ? text_form(type) : TextForm::kNone; };
   if (has_read_form(to)) return form(from) == form(to) || (is_json(from) && is_json(to));
   if (to.kind == TypeKind::kEnum) return from == to;

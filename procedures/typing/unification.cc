@@ -248,7 +248,7 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
       common = wider.kind == TypeKind::kNumeric ? numeric_type(scale) : wider;
     } else if (common->is_string() && type.is_string() && meets_in_form(*common, type)) {
       // As PostgreSQL: the first one's type, but nothing's bound.
-      common->length = 0;
+      common->length = common->element_modifier = 0;
       unify_elements(*common, *result, construct);
     } else if (common->is_time() && type.is_time()) {
       const bool is_zoned = common->is_zoned || type.is_zoned;
@@ -286,6 +286,7 @@ Type unify_results(const std::vector<Expr*>& results, std::string_view construct
       if (common->kind == TypeKind::kTimestamp || common->kind == TypeKind::kInterval ||
           common->kind == TypeKind::kTime)
         common->precision = 0;
+      if (!is_null) common->element_modifier = 0;
       const uint16_t bound = common->length;
       *result = resolve_literal(std::move(*result), unbounded(*common));
       if (common->is_string() && !is_null && result->constant.as_text().size() > bound) common->length = 0;

@@ -5,6 +5,7 @@
 #include "procedures/times/interval.h"
 #include "procedures/times/time_functions.h"
 #include "procedures/values/arithmetic.h"
+#include "procedures/values/array_form.h"
 #include "procedures/values/array_text.h"
 #include "procedures/values/cast.h"
 #include "procedures/values/comparison.h"
@@ -255,7 +256,7 @@ bool evaluate_extreme(const Expr& expr, EvaluationContext& context, Value& resul
     if (!evaluate(arg, context, value)) return false;
     if (value.is_null()) continue;
     if (!result.is_null()) {
-      const std::strong_ordering order = compare_values(expr.type.kind, value, result);
+      const std::strong_ordering order = compare_of_type(expr.type, value, result);
       if (expr.function == Function::kGreatest ? order <= 0 : order >= 0) continue;
     }
     result = value;
@@ -267,7 +268,7 @@ bool evaluate_nullif(const Expr& expr, EvaluationContext& context, Value& result
   Value other;
   if (!evaluate(expr.args[0], context, result) || !evaluate(expr.args[1], context, other)) return false;
   if (result.is_null() || other.is_null()) return true;
-  if (compare_values(expr.args[0].type.kind, result, other) == 0) result = Value::null();
+  if (compare_of_type(expr.args[0].type, result, other) == 0) result = Value::null();
   return true;
 }
 

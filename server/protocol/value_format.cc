@@ -360,7 +360,8 @@ bool read_value(const Type& type, ByteSpan bytes, ValueFormat format, Arena& are
                .is_array = true,
                .precision = form_of_elements(type),
                .is_text = true,
-               .is_zoned = type.is_zoned};
+               .is_zoned = type.is_zoned,
+               .enumeration = type.enumeration};
     if (type.precision == kOidArrayPrecision) {
       array = kOidType;
       array.is_array = true;

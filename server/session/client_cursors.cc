@@ -136,6 +136,8 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
       cast.args[0] = statement.arguments[i];
     }
     parsed.command->operation->query = std::move(values);
+    // It is not parsed again, as the arguments are in no text.
+    parsed.command->text.clear();
     Named evaluation;
     evaluation.statement.what = std::make_shared<const syntax::Command>(*std::move(parsed.command));
     evaluation.prepared = std::make_unique<PreparedStatement>(
@@ -145,7 +147,12 @@ ClientSession::Ran ClientSession::execute_named(const ExecuteStatement& statemen
     if (bound.done != Done::kYes || !bound.result.ok()) return bound;
     Ran evaluated = run_sql(evaluation, {}, {}, arguments, alone);
     if (evaluated.done != Done::kYes || !evaluated.result.ok()) return evaluated;
-    CHECK(arguments.size() == 1 && arguments.columns().size() == types.size());
+    CHECK(arguments.columns().size() == types.size());
+    if (arguments.size() != 1) {
+      return {Done::kYes,
+              StatementResult::failure(sqlstate::kNotSupported,
+                                       "set-returning functions are not allowed in EXECUTE parameters")};
+    }
   }
   std::vector<Argument> parameters;
   Arena arena;

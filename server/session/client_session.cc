@@ -241,8 +241,8 @@ void ClientSession::report_notices(const StatementResult& result) {
     write_report({.severity = severity,
                   .sqlstate = each.sqlstate,
                   .message = shown_names(each.message),
-                  .detail = each.detail,
-                  .hint = each.hint},
+                  .detail = shown_names(each.detail),
+                  .hint = shown_names(each.hint)},
                  writer);
   }
   if (least == "error") return;

@@ -1,4 +1,5 @@
 -- Texts without a length hold any text, up to what a record of the log has room for.
+SET client_min_messages = warning;
 CREATE TABLE article (id INT PRIMARY KEY, title VARCHAR, body TEXT NOT NULL, notes VARCHAR(5000), data JSON, more JSONB, bytes BYTEA);
 INSERT INTO article (id, title, body) VALUES (1, 'short', ''), (2, repeat('t', 300), repeat('b', 100000)), (3, NULL, repeat('é', 20000));
 SELECT id, length(title), length(body), octet_length(body), md5(body) FROM article ORDER BY id;
@@ -39,7 +40,8 @@ DROP INDEX article_title;
 UPDATE article SET title = repeat('y', 2000) WHERE id = 14;
 SELECT id, length(title), md5(body) FROM article WHERE title = repeat('y', 2000);
 SELECT column_name, data_type, character_maximum_length FROM information_schema.columns WHERE table_name = 'article' ORDER BY ordinal_position;
-SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'article'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'article'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum;
 TRUNCATE article;
 SELECT count(*) FROM article;
+DROP PROCEDURE enlarge;
 DROP TABLE article;
