@@ -180,7 +180,7 @@ std::optional<Expr> ExpressionBinder::bind_array_for(const syntax::Expr& expr, c
     const syntax::Expr& arg = expr.args[0];
     const Type element = names_.read_type(expr.type).element();
     if (arg.kind == syntax::ExprKind::kString || arg.kind == syntax::ExprKind::kEmptyArray) {
-      const std::string_view text = arg.kind == syntax::ExprKind::kString ? arg.text : "{}";
+      const std::string text = arg.kind == syntax::ExprKind::kString ? arg.text : "{}";
       return convert_for_assignment(spell_array(literal(text), element), target, what);
     }
     if (arg.kind == syntax::ExprKind::kArray) {

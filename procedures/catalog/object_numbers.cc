@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/memory/arena.h"
+#include "engine/schema/array_form.h"
 #include "engine/schema/qualified_name.h"
 #include "engine/schema/text_form.h"
 #include "procedures/parser/parser.h"
@@ -374,9 +375,11 @@ std::string default_expression(const Column& column, std::string_view schema) {
     if (written.kind == syntax::ExprKind::kString && read_form(column.type, written.text, arena, read, error))
       return written_string(read) + "::" + form_name(column.type);
   }
-  if (is_quoted && column.type.kind == TypeKind::kEnum) {
-    const bool is_public = schema_of(enum_definition(column.type).name) == kPublicSchema;
-    return fmt::format("{}::{}{}", text, is_public ? schema : std::string_view(), type_name(column.type));
+  const Type element = is_array_form(column.type) ? declared_element(column.type) : column.type;
+  if (is_quoted && element.kind == TypeKind::kEnum) {
+    const bool is_public = schema_of(enum_definition(element).name) == kPublicSchema;
+    return fmt::format("{}::{}{}{}", text, is_public ? schema : std::string_view(), type_name(element),
+                       is_array_form(column.type) ? "[]" : "");
   }
   if (is_quoted) return text + "::" + formatted_type(oid_of(column.type), -1);
   constexpr std::string_view kNext = "nextval('";

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/schema/array_form.h"
 #include "engine/schema/text_form.h"
 #include "procedures/ir/expression_nodes.h"
 #include "procedures/ir/source_error.h"
@@ -158,6 +159,14 @@ Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, Expressio
     refuse_as(sqlstate::kNotSupported, cast.where,
               "this cast to {}[] is not supported; cast a literal, or the elements before they are collected",
               name);
+  }
+  const bool is_narrow = element.length != 0 || (element.precision != 0 && !has_read_form(element)) ||
+                         element.kind == TypeKind::kSmallInt;
+  if (from != TypeKind::kNull && is_narrow && !is_vector(array.type)) {
+    Expr each = nodes::make(ir::ExprKind::kCast, array_form(element), cast.where);
+    each.explicit_cast = true;
+    each.args.push_back(std::move(array));
+    return each;
   }
   array = convert_explicitly(std::move(array), text_type());
   array.type = array_type_of(element);

@@ -525,7 +525,7 @@ void SelectBinder::bind_sort(const Query& ordered, QueryPlan& plan, const syntax
 void SelectBinder::bind_distinct_on(const syntax::SelectCore& core) {
   for (const syntax::Expr& expr : core.distinct_on) {
     const uint32_t column = output_for(expr, core, "SELECT DISTINCT ON");
-    select_->distinct_on.push_back({column, select_->outputs[column].type.kind, false, false});
+    select_->distinct_on.push_back({column, select_->outputs[column].type, false, false});
   }
 }
 

@@ -58,14 +58,14 @@ bool read_array_form(const Type& form, std::string_view text, Arena& arena, Valu
   });
 }
 
-bool cast_array_form(const Type& from, const Type& to, std::string_view text, Arena& arena, Value& result,
-                     SqlError& error) {
+bool cast_array_form(const Type& from, const Type& to, TooLong too_long, std::string_view text, Arena& arena,
+                     Value& result, SqlError& error) {
   const Type source = declared_element(from);
   const Type target = declared_element(to);
   return each_element(text, arena, result, error, [&](std::string_view spelled, fmt::memory_buffer& out) {
     Value value;
     if (!parse_value(source, spelled, arena, value, error) ||
-        !cast_value(source, target, TooLong::kCutBlanks, value, arena, value, error))
+        !cast_value(source, target, too_long, value, arena, value, error))
       return false;
     print_value(target, value, out);
     return true;

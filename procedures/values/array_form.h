@@ -13,15 +13,16 @@
 #include "engine/schema/value.h"
 #include "procedures/ir/sql_error.h"
 #include "procedures/values/comparison.h"
+#include "procedures/values/value_text.h"
 
 namespace mneme {
 
 // Reads a text that spells an array. `read` lies in the arena.
 [[nodiscard]] bool read_array_form(const Type& form, std::string_view text, Arena& arena, Value& read,
                                    SqlError& error);
-// Casts each element of `from`'s to `to`'s, as an assignment does.
-[[nodiscard]] bool cast_array_form(const Type& from, const Type& to, std::string_view text, Arena& arena,
-                                   Value& result, SqlError& error);
+// Casts each element of `from`'s to `to`'s.
+[[nodiscard]] bool cast_array_form(const Type& from, const Type& to, TooLong too_long, std::string_view text,
+                                   Arena& arena, Value& result, SqlError& error);
 
 // The order of two arrays: element by element, NULL last; then the shorter one comes first.
 std::strong_ordering compare_arrays(const Type& form, std::string_view a, std::string_view b);

@@ -84,8 +84,8 @@ TEST(ArrayForm, ElementsAreCast) {
     Arena arena;
     Value made;
     SqlError error;
-    const bool is_made =
-        cast_array_form(array_of(each.from), array_of(each.to), each.text, arena, made, error);
+    const bool is_made = cast_array_form(array_of(each.from), array_of(each.to), TooLong::kCutBlanks,
+                                         each.text, arena, made, error);
     EXPECT_EQ(is_made ? std::string(made.as_text()) : std::string(error.sqlstate), each.form)
         << to_string(each.from) << " to " << to_string(each.to) << " " << each.text;
   }

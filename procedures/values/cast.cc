@@ -24,7 +24,7 @@ bool to_string(const Type& from, const Type& to, TooLong too_long, const Value& 
                Value& result, SqlError& error) {
   if (is_array_form(to)) {
     if (!is_array_form(from)) return read_array_form(to, value.as_text(), arena, result, error);
-    return cast_array_form(from, to, value.as_text(), arena, result, error);
+    return cast_array_form(from, to, too_long, value.as_text(), arena, result, error);
   }
   if (has_read_form(to) && text_form(from) != text_form(to))
     return parse_value(to, value.as_text(), arena, result, error);

@@ -144,3 +144,6 @@ CREATE TABLE shades (id INT PRIMARY KEY, s shade[]);
 COPY (SELECT 1, '{dark}'::shade[]) TO STDOUT;
 PREPARE shady AS INSERT INTO shades VALUES ($1, $2) RETURNING s;
 EXECUTE shady(1, '{light,dark}');
+SELECT v::varchar(2)[], i::smallint[], p::numeric(3,0)[] FROM kept;
+SELECT ARRAY[70000]::smallint[];
+SELECT i::smallint[] FROM (VALUES (ARRAY[70000])) x(i);
