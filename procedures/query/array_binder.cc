@@ -141,6 +141,18 @@ Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, Expressio
   const bool is_text_source = from == TypeKind::kVarchar;
   const bool is_integer_source =
       from == TypeKind::kInt || from == TypeKind::kSmallInt || from == TypeKind::kBigInt;
+  // Elements that their type's modifiers may change.
+  const bool is_narrow = element.length != 0 || (element.precision != 0 && element.is_number()) ||
+                         element.kind == TypeKind::kSmallInt;
+  const Type source = is_array_form(array.type) ? declared_element(array.type) : Type();
+  const bool are_akin = (source.is_number() && element.is_number()) ||
+                        (source.is_string() && !has_read_form(source) && !is_name(source));
+  if (from != TypeKind::kNull && is_narrow && are_akin && !is_number && !is_vector(array.type)) {
+    Expr each = nodes::make(ir::ExprKind::kCast, array_form(element), cast.where);
+    each.explicit_cast = true;
+    each.args.push_back(std::move(array));
+    return each;
+  }
   const bool is_cast_each =
       is_text_source || (is_integer_source && element.is_number() && !is_text && !is_number);
   const bool is_printed = from != TypeKind::kNull && from != TypeKind::kBoolean &&
@@ -159,14 +171,6 @@ Expr SelectBinder::cast_to_array(Expr array, const syntax::Expr& cast, Expressio
     refuse_as(sqlstate::kNotSupported, cast.where,
               "this cast to {}[] is not supported; cast a literal, or the elements before they are collected",
               name);
-  }
-  const bool is_narrow = element.length != 0 || (element.precision != 0 && !has_read_form(element)) ||
-                         element.kind == TypeKind::kSmallInt;
-  if (from != TypeKind::kNull && is_narrow && !is_vector(array.type)) {
-    Expr each = nodes::make(ir::ExprKind::kCast, array_form(element), cast.where);
-    each.explicit_cast = true;
-    each.args.push_back(std::move(array));
-    return each;
   }
   array = convert_explicitly(std::move(array), text_type());
   array.type = array_type_of(element);

@@ -202,7 +202,8 @@ StatementResult LiveSession::bind(PreparedStatement& statement) {
     return {};
   } catch (SourceError& error) {
     session_->fail_block();
-    error.where = place_before(statement.command_->text, text, error.where);
+    if (text != statement.command_->text)
+      error.where = place_before(statement.command_->text, text, error.where);
     return with_missing_schema(failure_of(error), working_.program());
   }
 }

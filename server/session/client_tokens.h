@@ -140,9 +140,6 @@ inline std::string take_relation(Tokens& tokens) {
     tokens.take();
     written += token.kind == Token::Kind::kName ? name_in_quotes(token.text) : token.text;
   } while (written.ends_with('.') || goes_on());
-  for (const std::string_view schema : {"public.", "\"public\"."}) {
-    if (written.starts_with(schema)) return written.substr(schema.size());
-  }
   return written;
 }
 
