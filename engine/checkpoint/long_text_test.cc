@@ -231,7 +231,7 @@ TEST_F(LongTextTest, AKeptVersionHasItsTextsUntilItIsDrained) {
     EXPECT_EQ(db.schema().layout(kDoc).get(kept.image, kBody).as_text(), std::string(1000, 'a'));
   });
   EXPECT_EQ(drained, 1);
-  // What nobody drains is given back, too.
+  // A text that nobody drains is given back, too.
   db.versions().stop();
 }
 

@@ -36,7 +36,7 @@ inline Type array_form(const Type& declared) {
   return form;
 }
 
-// What the elements were declared as.
+// Returns the type that the elements were declared as.
 inline Type declared_element(const Type& form) {
   const auto modifier = form.element_modifier;
   Type element{.kind = form.elements, .is_zoned = form.is_zoned, .enumeration = form.enumeration};

@@ -47,7 +47,7 @@ struct Column {
   // the binder, as `initial` is: to the engine it is a column as any other.
   std::string generated = {};
 
-  // Of a string that was declared without a length: the one that databases of earlier versions gave it, and
+  // A string that was declared without a length has here the one that earlier versions gave it, and
   // the catalog's hash has. Its type has it, too, where a key was declared with the table.
   uint16_t assumed_length = 0;
 

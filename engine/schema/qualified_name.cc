@@ -4,7 +4,7 @@ namespace mneme {
 
 namespace {
 
-// What is said of a table, an index, a sequence or a view by these words names it without its schema.
+// These words stand before the name of a table, an index, a sequence or a view without its schema.
 bool is_shown_whole(std::string_view before, std::string_view after) {
   const size_t end = after.find_first_of("\"( ");
   if (end == after.npos) return false;

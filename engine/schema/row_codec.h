@@ -43,7 +43,7 @@ class ColumnBits {
   ByteSpan bytes_;
 };
 
-// What an image is that is decoded into.
+// The kind of image that is decoded into.
 enum class ImageOwner : uint8_t {
   kNone,  // its texts belong to others
   kRow,   // it is a table's row

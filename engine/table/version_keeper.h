@@ -113,7 +113,7 @@ class VersionKeeper {
   // transaction that installs something (acquire). A line of its own, which is only read while no checkpoint
   // begins or ends.
   alignas(kCacheLineBytes) std::atomic<uint64_t> boundary_{kNothing};
-  // Of kept images. Raised by workers, lowered by the drainer; it orders nothing.
+  // Counts kept images. Raised by workers, lowered by the drainer; it orders nothing.
   std::atomic<size_t> waiting_text_bytes_{0};
   // Set by a worker before it releases the row's word (release), read by the checkpointer behind its walk
   // (acquire).

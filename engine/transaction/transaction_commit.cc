@@ -254,11 +254,11 @@ void Transaction::install(Lsn lsn) {
   }
 }
 
-// What the row's cells are about to own, and what they own no more.
+// The texts that the row's cells are about to own, and those that they own no more.
 void Transaction::exchange_texts(const WriteEntry& write) {
   const RowLayout& layout = write.table->layout();
   for (const ColumnId column : layout.long_columns()) {
-    // Of a part that is written for another column's sake the cell is what it was, and may be there by half.
+    // A part that is written for another column's sake has the cell as it was, and perhaps half of it.
     if (!write.dirty.covers(layout.parts(column))) continue;
     const char* const former = TextCell::outside(layout.cell(write.row->image(), column));
     const char* const next = TextCell::outside(layout.cell(write.image, column));

@@ -58,7 +58,7 @@ struct TransactionScratch {
   PointerMap node_of_word;
   Prefetcher prefetcher;
   ChangeRecord record;  // where rows are logged
-  // What the new images' cells point to, until rows own it.
+  // The texts that the new images' cells point to, until rows own them.
   std::vector<LongText*> texts;
 
   // Makes room for the notes on one more row and one more entry.

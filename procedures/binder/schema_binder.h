@@ -16,7 +16,7 @@ namespace mneme {
 // Keys have a fixed size: so many characters a text, or a varchar without a length, has room for in a key
 // that is declared with its table, where no CHECK (char_length(column) <= n) says otherwise.
 inline constexpr uint16_t kAssumedKeyLength = 64;
-// What databases of earlier versions gave columns without a length, a bytea two characters a byte. The
+// The lengths that earlier versions gave columns without one, a bytea two characters a byte. The
 // catalog's hash has it.
 inline constexpr uint16_t kAssumedTextLength = 255;
 inline constexpr uint16_t kAssumedJsonLength = 2000;

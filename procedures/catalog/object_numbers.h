@@ -44,7 +44,7 @@ inline int64_t of(ProcedureId procedure) {
 inline int64_t of_view(uint32_t number) {
   return 600'000 + int64_t{number};
 }
-// Of public, pg_catalog and information_schema, too; 0 where there is no schema of that name.
+// public, pg_catalog and information_schema have one, too; 0 where there is no schema of that name.
 int64_t of_schema(const Program& program, std::string_view name);
 // A table's constraint: one of the three is there.
 struct Constraint {
@@ -90,7 +90,7 @@ std::string index_definition(const Program& program, const IndexDefinition& inde
 std::string constraint_definition(const Program& program, const Constraint& constraint,
                                   std::string_view schema = {});
 std::string procedure_arguments(const Program& program, const ir::Procedure& procedure);
-// Of a function that returns rows: SETOF or TABLE, and of what.
+// The result of a function that returns rows: SETOF or TABLE, and of what.
 std::string shown_rows(const ir::Procedure& procedure);
 // What stands between the dollar quotes.
 std::string procedure_body(const Program& program, const ir::Procedure& procedure);

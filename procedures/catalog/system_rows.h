@@ -38,7 +38,7 @@ class RowMaker {
 
  private:
   RowMaker& put(std::string_view column, const Value& value);
-  // Of the object whose name is in the column.
+  // The schema of the object whose name is in the column.
   void set_schema(std::string_view column, std::string_view schema);
 
   const Program& program_;

@@ -114,7 +114,7 @@ bool LookupWalk::is_peekable(const Operation& operation, const Expr& expr, uint3
       peekable &= known.state == State::kKnown && known.round <= round + 1;
     }
     if (e.kind != ExprKind::kColumn) return;
-    // What a cell points to may be gone: the row is looked at without a version.
+    // The text that a cell points to may be gone: the row is looked at without a version.
     const RowLayout& layout = scope_.schema.layout(operation.access[0].table);
     peekable = peekable && !layout.place(e.column).is_long;
     if (of_old_row) return;

@@ -38,7 +38,7 @@ command
 
 comment : COMMENT ON commented IS (STRING | ESCAPED_STRING | NULL_) ;
 
-// Of the other objects that PostgreSQL has, as EXTENSION, the word is an identifier.
+// The other objects that PostgreSQL has, as EXTENSION, are identifiers here.
 commented
   : (TABLE | INDEX | VIEW | SEQUENCE) relation
   | SCHEMA name

@@ -35,7 +35,7 @@ syntax::Name read_name(MnemeParser::NameContext* context);
 syntax::Name read_any_name(MnemeParser::NameContext* context);
 // A name, or one behind its schema.
 syntax::Name read_qualified(const std::vector<MnemeParser::NameContext*>& names);
-// What qualifies a column: a table, perhaps behind its schema. A system table's says nothing more.
+// The qualifier of a column: a table, perhaps behind its schema. A system table's says nothing more.
 syntax::Name read_source(const std::vector<MnemeParser::NameContext*>& names);
 // A table, an index or a procedure.
 syntax::Name read_relation(MnemeParser::RelationContext* context);

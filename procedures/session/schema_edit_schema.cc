@@ -10,7 +10,7 @@ namespace {
 
 using syntax::DefinitionKind;
 
-// What lies in a schema, in an order in which it can be dropped.
+// The objects of a schema, in an order in which they can be dropped.
 struct Inhabitant {
   DefinitionKind kind;
   std::string name;

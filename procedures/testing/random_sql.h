@@ -340,7 +340,7 @@ class RandomSql : private RandomExpressions {
   const Table& keyed_table() { return tables_[below(tables_.size() - 1)]; }
   const Table& any_table() { return tables_[below(tables_.size())]; }
   void add_columns(const Table& t) {
-    // Of a long text as much as a variable takes.
+    // Takes as much of a long text as a variable holds.
     for (const Column& c : t.columns)
       scope_.push_back({c.is_long ? fmt::format("left({}, 8)", c.name) : c.name, c.kind});
   }
@@ -520,7 +520,7 @@ class RandomSql : private RandomExpressions {
     scope_.resize(before);
     return sql;
   }
-  // What a column is set to; a long one now and then to another of them, or to itself and more.
+  // The value that a column is set to; a long one now and then to another of them, or to itself and more.
   std::string assigned(const Table& t, const Column& to) {
     if (!to.is_long || !chance(3)) return lengthened(to, expr(to.kind, 2));
     const Column& other = t.columns[below(t.columns.size())];
