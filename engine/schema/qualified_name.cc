@@ -4,7 +4,7 @@ namespace mneme {
 
 namespace {
 
-// These words stand before the name of a table, an index, a sequence or a view without its schema.
+// Whether the message says that there is no such object: then people read the name with its schema.
 bool is_shown_whole(std::string_view before, std::string_view after) {
   const size_t end = after.find_first_of("\"( ");
   if (end == after.npos) return false;

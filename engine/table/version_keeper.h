@@ -113,7 +113,8 @@ class VersionKeeper {
   // transaction that installs something (acquire). A line of its own, which is only read while no checkpoint
   // begins or ends.
   alignas(kCacheLineBytes) std::atomic<uint64_t> boundary_{kNothing};
-  // Counts kept images. Raised by workers, lowered by the drainer; it orders nothing.
+  // The bytes of texts outside of kept images. Raised by workers, lowered by the drainer, read by those who
+  // ask for waiting_bytes(): relaxed, as it orders nothing.
   std::atomic<size_t> waiting_text_bytes_{0};
   // Set by a worker before it releases the row's word (release), read by the checkpointer behind its walk
   // (acquire).

@@ -162,7 +162,7 @@ class Database {
   // A table's part of that. Walks all rows; the database is at rest.
   struct TableMemory {
     TableId table;
-    // The images of its live rows, each as wide as its columns can get, and their long texts.
+    // The bytes of its live rows' images, each as wide as its columns can get, and of their long texts.
     size_t row_bytes = 0;
     size_t long_text_bytes = 0;  // of that; they lie on the heap, outside of memory_bytes()
     size_t chunk_bytes = 0;      // of its slots, free ones included
